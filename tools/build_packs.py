@@ -6,6 +6,7 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
 
     resources   groups and resources a server knows: see kube/resources/api_resources.py
     columns     printer columns per resource: see kube/resources/api_resources.py
+    texts       what documents say in words: see kube/resources/api_resources.py
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packs.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py
@@ -63,6 +64,7 @@ def packs_of(sources: Sources) -> dict[str, Json]:
             **sources["groups"],
             "resources": [_without(one, _COLUMNS) for one in resources],
         },
+        "texts": sources["texts"],
         "columns": {**sources["columns"], "resources": _columns(resources)},
         "defaults": {**sources["defaulting"], "kinds": _defaults(sources)},
         "schemas": _schemas(sources),

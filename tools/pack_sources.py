@@ -46,7 +46,7 @@ DETAILS: Final = ("zeros", "undescribed", "union")
 _FIRST: Final = frozenset({"number"})
 """Columns that stand before the type of a field."""
 
-FILES: Final = ("groups", "columns", "defaulting")
+FILES: Final = ("groups", "columns", "defaulting", "texts")
 FOLDERS: Final = ("resources", "defaults", "schemas", "unpublished", "messages")
 
 Sources = dict[str, Json]
@@ -172,8 +172,14 @@ def _field_with_columns(field: Json, known: Json) -> Json:
 
 def structure(entry: Mapping[str, Json]) -> Json:
     """A type as the schema pack has it: fields by name, scalars as letters, and none of the columns
-    of which other packs are made."""
-    return _translated(entry, _LETTERS, sorted)
+    of which other packs are made. Fields that Go holds by value are named beside the others."""
+    made = _translated(entry, _LETTERS, sorted)
+    held = [
+        name
+        for name, field in entry.get("fields", {}).items()
+        if isinstance(field, dict) and "byValue" in field
+    ]
+    return {**made, "byValue": held} if held else made
 
 
 def _translated(node: Json, names: Mapping[str, str], order: Order = list) -> Json:

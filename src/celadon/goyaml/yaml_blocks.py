@@ -368,9 +368,10 @@ def first_document(data: bytes) -> yaml_scalars.YamlDocument:
     return yaml_documents.first_document(data)
 
 
-def yaml_text(value: Any) -> str:
-    """Return a JSON value as sigs.k8s.io/yaml writes it."""
+def yaml_text(value: Any, *, is_sorted: bool = True) -> str:
+    """Return a JSON value as sigs.k8s.io/yaml writes it; the members of objects as given unless
+    they are to be sorted."""
     # late: see above
     from celadon.goyaml import yaml_documents as yaml_writer
 
-    return yaml_writer.yaml_text(value)
+    return yaml_writer.yaml_text(value, is_sorted=is_sorted)

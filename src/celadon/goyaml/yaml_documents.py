@@ -118,21 +118,22 @@ _POSITIONAL: Final = range(-4, 6)
 """Powers of ten that strconv `FormatFloat(v, 'g', -1, 64)` writes without an exponent."""
 
 
-def yaml_text(value: Json) -> str:
-    """Return a JSON value as one document, without `---`."""
-    text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
+def yaml_text(value: Json, *, is_sorted: bool = True) -> str:
+    """Return a JSON value as one document, without `---`; the members of objects as given unless
+    they are to be sorted."""
+    text: str = yaml.emit(_document(value, is_sorted), Dumper=_DUMPER, allow_unicode=True)
     return text.removesuffix("...\n")
 
 
-def _document(value: object) -> Iterator[yaml.Event]:
+def _document(value: object, is_sorted: bool) -> Iterator[yaml.Event]:
     yield yaml.StreamStartEvent(encoding=None)
     yield yaml.DocumentStartEvent(explicit=False)
-    yield from _events(value)
+    yield from _events(value, is_sorted)
     yield yaml.DocumentEndEvent(explicit=False)
     yield yaml.StreamEndEvent()
 
 
-def _events(value: Any) -> Iterator[yaml.Event]:
+def _events(value: Any, is_sorted: bool) -> Iterator[yaml.Event]:
     """Yield the events of a value, by a stack in place of generators in generators, through which
     each event would climb."""
     pending = [value]
@@ -143,7 +144,8 @@ def _events(value: Any) -> Iterator[yaml.Event]:
         elif isinstance(item, dict):
             yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=False)
             pending.append(yaml.MappingEndEvent())
-            for key in sorted(item, key=_ORDER, reverse=True):
+            keys = sorted(item, key=_ORDER, reverse=True) if is_sorted else reversed(item)
+            for key in keys:
                 pending += (item[key], _text(key))
         elif isinstance(item, list):
             yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False)

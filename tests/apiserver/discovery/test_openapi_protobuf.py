@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -101,20 +100,20 @@ def test_schemas() -> None:
             "type": "object",
             "required": ["a", "b"],
             "properties": {
-                "a": {"type": "string", "default": "x", "enum": ["x", "y"], "maxLength": 300},
+                "a": {"type": "string", "default": "x", "enum": ["x", "z"], "maxLength": 300},
                 "b": {"type": "array", "items": {"$ref": "#/definitions/C"}},
                 "c": {"type": "number", "format": "double", "minimum": -0.5, "maximum": 3},
                 "d": {"type": "object", "additionalProperties": {"type": "integer"}},
                 "e": {"type": "object", "additionalProperties": False},
             },
-            "x-kubernetes-group-version-kind": [{"group": "", "kind": "B", "version": "v1"}],
+            "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "B"}],
         }
     )
     assert (found.description, list(found.required)) == ("what é is", ["a", "b"])
     assert list(found.type.value) == ["object"]
     a, b, c, d, e = [one.value for one in found.properties.additional_properties]
-    assert (json.loads(a.default.yaml), a.max_length) == ("x", 300)
-    assert [json.loads(one.yaml) for one in a.enum] == ["x", "y"]
+    assert (a.default.yaml, a.max_length) == ("x\n", 300)
+    assert [one.yaml for one in a.enum] == ["x\n", "z\n"]
     assert b.items.schema[0]._ref == "#/definitions/C"
     assert (c.format, c.minimum, c.maximum) == ("double", -0.5, 3.0)
     assert list(d.additional_properties.schema.type.value) == ["integer"]
@@ -122,7 +121,7 @@ def test_schemas() -> None:
     assert not e.additional_properties.HasField("schema")
     (extension,) = found.vendor_extension
     assert extension.name == "x-kubernetes-group-version-kind"
-    assert json.loads(extension.value.yaml) == [{"group": "", "kind": "B", "version": "v1"}]
+    assert extension.value.yaml == '- group: ""\n  version: v1\n  kind: B\n'
 
 
 def test_operations() -> None:
@@ -249,9 +248,9 @@ def test_schemas_of_version_3() -> None:
     (named,) = found.additional_properties
     schema_found = named.value.schema
     assert (named.name, schema_found.description) == ("a.B", "what é is")
-    assert schema_found.specification_extension[0].value.yaml == '"atomic"\n'
+    assert schema_found.specification_extension[0].value.yaml == "atomic\n"
     a, b, c, d, e = [one.value.schema for one in schema_found.properties.additional_properties]
-    assert (a.type, a.nullable, a.default.string, a.enum[0].yaml) == ("string", True, "x", '"x"\n')
+    assert (a.type, a.nullable, a.default.string, a.enum[0].yaml) == ("string", True, "x", "x\n")
     assert b.all_of[0].reference._ref == "#/components/schemas/C"
     assert b.HasField("default")
     assert c.items.schema_or_reference[0].reference._ref == "#/components/schemas/C"

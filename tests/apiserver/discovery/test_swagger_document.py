@@ -9,6 +9,7 @@ import pytest
 
 from celadon.apiserver.discovery.openapi_answers import OpenApi, Part, swagger, swagger_schema
 from celadon.apiserver.discovery.openapi_documents import Document
+from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published
 
 REF = "#/components/schemas/a.B"
@@ -53,6 +54,69 @@ def test_operations() -> None:
         patch["responses"]["200"]["schema"]["$ref"] == "#/definitions/io.k8s.api.apps.v1.Deployment"
     )
     assert patch["x-kubernetes-action"] == "patch"
+
+
+OPERATIONS = [
+    ("/api/v1/componentstatuses", "get", "list objects of kind ComponentStatus"),
+    ("/api/v1/namespaces", "post", "create a Namespace"),
+    ("/api/v1/namespaces/{namespace}/endpoints", "post", "create Endpoints"),
+    ("/api/v1/namespaces/{namespace}/endpoints/{name}", "delete", "delete Endpoints"),
+    ("/api/v1/namespaces/{namespace}/events", "delete", "delete collection of Event"),
+    ("/api/v1/namespaces/{namespace}/events/{name}", "delete", "delete an Event"),
+    ("/api/v1/namespaces/{namespace}/pods", "get", "list or watch objects of kind Pod"),
+    ("/api/v1/namespaces/{namespace}/pods/{name}", "put", "replace the specified Pod"),
+    ("/api/v1/namespaces/{namespace}/pods/{name}/eviction", "post", "create eviction of a Pod"),
+    (
+        "/api/v1/namespaces/{namespace}/pods/{name}/exec",
+        "post",
+        "connect POST requests to exec of Pod",
+    ),
+    (
+        "/api/v1/namespaces/{namespace}/pods/{name}/resize",
+        "patch",
+        "partially update resize of the specified Pod",
+    ),
+    ("/apis/apps/", "get", "get information of a group"),
+    ("/apis/apps/v1/", "get", "get available resources"),
+    (
+        "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale",
+        "get",
+        "read scale of the specified Deployment",
+    ),
+    (
+        "/apis/apps/v1/watch/deployments",
+        "get",
+        "watch individual changes to a list of Deployment. deprecated: use the 'watch' parameter "
+        "with a list operation instead.",
+    ),
+]
+
+
+def test_what_operations_do_in_words() -> None:
+    paths = json.loads(OpenApi(published(), {}, "1.36").swagger)["paths"]
+    for path, method, about in OPERATIONS:
+        assert paths[path][method]["description"] == about
+
+
+SHARED = ["allowWatchBookmarks-HC2hJt-J", "body-2Y1dVQaQ", "container-1GeXxFDC"]
+"""Of those that have such names in the documents of real servers: they follow from the texts."""
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [
+        ("1.30", [*SHARED, "logpath-Noq7euwC", "tailLines-2fRTNzbP"]),
+        ("1.36", [*SHARED, "path-QCf0eosM", "shardSelector-Kgyki_3_", "tailLines-9xQLWHMV"]),
+    ],
+)
+def test_names_of_shared_parameters(release: str, names: list[str]) -> None:
+    with answering_as(release):
+        document = json.loads(OpenApi(published(all_versions=True), {}, release).swagger)
+    assert set(names) <= document["parameters"].keys()
+    count = {"1.30": 45, "1.36": 47}[release]
+    assert len(document["parameters"]) == count
+    about = document["paths"]["/version/"]["get"]["description"]
+    assert about.startswith("get the code version" if release == "1.30" else "get the version info")
 
 
 def custom(schema: dict[str, Any]) -> dict[str, Any]:

@@ -93,12 +93,14 @@ def test_types_of_custom_resources() -> None:
     schemas = custom_document()["components"]["schemas"]
     widget = schemas["io.example.v1.Widget"]
     assert widget["required"] == ["spec"]
-    assert list(widget["properties"]) == ["spec", "apiVersion", "kind", "metadata"]
+    assert list(widget["properties"]) == ["apiVersion", "kind", "metadata", "spec"]
+    assert widget["properties"]["apiVersion"]["description"].startswith("APIVersion defines the")
     assert widget["x-kubernetes-group-version-kind"] == [
         {"group": "example.io", "kind": "Widget", "version": "v1"}
     ]
     items = schemas["io.example.v1.WidgetList"]["properties"]["items"]
     assert items["items"] == {"$ref": "#/components/schemas/io.example.v1.Widget"}
+    assert items["description"].startswith("List of widgets. More info: https://")
     assert "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry" in schemas
 
 
@@ -117,6 +119,35 @@ def test_paths_of_custom_resources() -> None:
     assert patch["x-kubernetes-group-version-kind"]["kind"] == "Widget"
     assert "application/strategic-merge-patch+json" not in patch["requestBody"]["content"]
     assert sorted(patch["responses"]["200"]["content"]) == ["application/json", "application/yaml"]
+
+
+def test_members_of_embedded_resources_have_texts_of_their_own() -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"e": embedded}}}
+    given = definition("example.io", "widgets", "v1", schema=schema)
+    group = published(given).group("example.io")
+    assert group is not None
+    made = Document(group.versions[0], {"widgets.example.io": given}, "1.36").content()
+    members = made["components"]["schemas"]["io.example.v1.Widget"]["properties"]["e"]["properties"]
+    assert members["kind"]["description"].startswith("kind is a string value representing the type")
+    assert members["metadata"]["description"].startswith("Standard object's metadata.")
+
+
+def test_schemas_stand_as_go_writes_them() -> None:
+    spec = {
+        "x-kubernetes-map-type": "atomic",
+        "properties": {"b": {"default": {"d": 1.0, "c": [2.5]}, "type": "object"}, "a": {}},
+        "type": "object",
+        "description": "what it is",
+    }
+    schema = {"openAPIV3Schema": {"properties": {"spec": spec}, "type": "object"}}
+    given = definition("example.io", "widgets", "v1", schema=schema)
+    openapi = OpenApi(published(given), {"widgets.example.io": given}, "1.36")
+    written = (
+        b'"spec":{"description":"what it is","type":"object","properties":{"a":{},"b":{"type":'
+        b'"object","default":{"c":[2.5],"d":1}}},"x-kubernetes-map-type":"atomic"}'
+    )
+    assert written in openapi.document("apis/example.io/v1")
 
 
 def test_what_documents_of_custom_resources_say_of_themselves() -> None:

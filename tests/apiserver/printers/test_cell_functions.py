@@ -56,6 +56,7 @@ def balanced(*entries: dict[str, Any], **spec: Any) -> dict[str, Any]:
 POOLS = [
     {"totalDevices": 3, "allocatedDevices": 1, "availableDevices": 2, "unavailableDevices": 4},
     {"totalDevices": 5, "validationError": "odd"},
+    {"validationError": ""},
 ]
 
 ROWS: list[tuple[str, Any, Any]] = [
@@ -90,6 +91,8 @@ ROWS: list[tuple[str, Any, Any]] = [
     ("jobDuration", {}, ""),
     ("jobDuration", {"status": {"startTime": BEGUN}}, "2m"),
     ("jobDuration", {"status": {"startTime": BEGUN, "completionTime": ENDED}}, "65s"),
+    ("jobDuration", {"status": {"startTime": None}}, "292y"),
+    ("jobDuration", {"status": {"startTime": BEGUN, "completionTime": None}}, "<invalid>"),
     ("nodeStatus", {}, "Unknown"),
     ("nodeStatus", with_conditions("Ready"), "Ready"),
     ("nodeStatus", with_conditions("DiskPressure"), "Unknown"),
@@ -261,16 +264,34 @@ ROWS: list[tuple[str, Any, Any]] = [
     ("poolUnavailable", {"status": {"pools": POOLS}}, "4"),
     ("poolErrors", {}, "-"),
     ("poolErrors", with_conditions("Failed"), "-"),
-    ("poolErrors", {"status": {"pools": POOLS}}, "1"),
+    ("poolErrors", {"status": {"pools": POOLS}}, "2"),
     ("poolState", {}, "Pending"),
     ("poolState", with_conditions("Failed", "Complete"), "Failed"),
+    ("poolState", with_conditions("Complete", "Failed"), "Complete"),
+    ("poolCompleted", {}, "<none>"),
+    ("poolCompleted", with_conditions("Failed"), "<none>"),
+    ("poolCompleted", with_conditions("Complete"), "<unknown>"),
+    (
+        "poolCompleted",
+        {
+            "status": {
+                "conditions": [{"type": "Complete", "status": "True", "lastTransitionTime": BEGUN}]
+            }
+        },
+        "2m",
+    ),
+    (
+        "poolCompleted",
+        {"status": {"conditions": [{"type": "Complete", "lastTransitionTime": BEGUN}]}},
+        "<none>",
+    ),
     ("poolState", with_conditions("Complete", status={"pools": POOLS}), "Complete"),
     (
         "poolState",
-        with_conditions("Complete", status={"pools": POOLS, "poolCount": 3}),
-        "Complete (2/3 pools)",
+        with_conditions("Complete", status={"pools": POOLS, "poolCount": 4}),
+        "Complete (3/4 pools)",
     ),
-    ("poolState", with_conditions("Complete", status={"pools": POOLS, "poolCount": 2}), "Complete"),
+    ("poolState", with_conditions("Complete", status={"pools": POOLS, "poolCount": 3}), "Complete"),
     ("groupResource", {"group": "apps", "resource": "sets"}, "sets.apps"),
     ("groupResource", None, ""),
     ("migrationState", {}, "Unknown"),

@@ -67,6 +67,7 @@ ROWS: list[tuple[Any, Any]] = [
     (["age", ".since"], "90s"),
     (["age", ".missing"], "<unknown>"),
     (["age", ".missing", ""], ""),
+    (["age", ".nothing", ""], "<unknown>"),
     (["duration", ".count", "-"], "3s"),
     (["duration", ".missing", "-"], "-"),
     (["labels", ".map"], "a=1,b=2"),

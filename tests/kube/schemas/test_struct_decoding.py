@@ -67,6 +67,24 @@ def at(obj: Any, path: str) -> Any:
             "spec.containers.0.resources.limits",
             {"cpu": "100m", "memory": "0"},
         ),
+        (
+            "batch/v1/CronJob",
+            {"status": {"lastScheduleTime": "0001-01-01T01:00:00+01:00"}},
+            "status.lastScheduleTime",
+            None,
+        ),
+        (
+            "coordination.k8s.io/v1/Lease",
+            {"spec": {"renewTime": "0001-01-01T00:00:00.000000Z"}},
+            "spec.renewTime",
+            None,
+        ),
+        (
+            APPS_V1,
+            {"spec": {"template": {"metadata": {"creationTimestamp": "0001-01-01T00:00:00Z"}}}},
+            "spec.template.metadata.creationTimestamp",
+            "<absent>",
+        ),
         (APPS_V1, {"spec": {"replicas": 0}}, "spec.replicas", 0),
         (APPS_V1, {"spec": {"minReadySeconds": 0}}, "spec.minReadySeconds", "<absent>"),
         (

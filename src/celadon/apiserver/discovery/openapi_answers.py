@@ -8,8 +8,10 @@ k8s.io/kube-openapi `pkg/handler3` and `pkg/handler`.
 
 from __future__ import annotations
 
+import base64
 import datetime
 import hashlib
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -21,12 +23,11 @@ from celadon.apiserver.discovery.discovery_documents import PublishedApis, Publi
 from celadon.apiserver.discovery.merged_openapi import DEFINITIONS, PARAMETERS, merged
 from celadon.apiserver.discovery.openapi_descriptions import Descriptions
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.discovery.openapi_paths import METHODS, SECURITY
+from celadon.apiserver.discovery.openapi_paths import METHODS, SECURITY, in_go_order
 from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, accept_header, media_clauses
 from celadon.kube import JsonObject
-from celadon.kube.go import json_text
+from celadon.kube.go import json_text, sorted_members
 from celadon.kube.json_types import JsonDict
-from celadon.kube.releases import is_since
 from celadon.kube.schemas import REFERENCE_PREFIX
 from celadon.records import dataclass, field, replace
 
@@ -46,66 +47,13 @@ from celadon.records import dataclass, field, replace
 
 _NOT_IN_VERSION_2: Final = frozenset({"default", "oneOf", "anyOf", "allOf", "not", "nullable"})
 
-SHARED: Final[Mapping[str, str]] = {
-    "allowWatchBookmarks": "HC2hJt-J",
-    "command": "Py3eQybp",
-    "container": "1GeXxFDC",
-    "continue": "QfD61s0i",
-    "fieldManager": "Qy4HdaTW",
-    "fieldSelector": "xIcQKXFG",
-    "follow": "9OIXh_2R",
-    "force": "tOGGb0Yi",
-    "gracePeriodSeconds": "-K5HaBOS",
-    "ignoreStoreReadErrorWithClusterBreakingPotential": "QbNkfIqj",
-    "insecureSkipTLSVerifyBackend": "gM00jVbe",
-    "labelSelector": "5Zw57w4C",
-    "limit": "1NfNmdNH",
-    "limitBytes": "zwd1RXuc",
-    "logpath": "Noq7euwC",
-    "namespace": "vgWSWtn3",
-    "orphanDependents": "uRB25kX5",
-    "ports": "91KROJmm",
-    "pretty": "tJGM1-ng",
-    "previous": "1jxDPu3y",
-    "propagationPolicy": "6jk3prlO",
-    "resourceVersion": "5WAnf1kx",
-    "resourceVersionMatch": "t8XhRHeC",
-    "sendInitialEvents": "rLXlEK_k",
-    "shardSelector": "Kgyki_3_",
-    "sinceSeconds": "vE2NLdnP",
-    "stream": "l-48cgXv",
-    "tailLines": "9xQLWHMV",
-    "timeoutSeconds": "yvYezaOC",
-    "timestamps": "c17fW1w_",
-    "watch": "XNNPZGbK",
-}
-"""The endings of the names of shared parameters."""
-SHARED_BY: Final[Mapping[str, Mapping[str, str]]] = {
-    "patch": {"body": "78PwaGsr", "fieldManager": "7c6nTn1T"},
-    "delete": {"body": "2Y1dVQaQ"},
-    "deletecollection": {"body": "2Y1dVQaQ"},
-    "NodeProxyOptions": {"path": "rFDtV0x9"},
-    "PodAttachOptions": {
-        "container": "_Q-EJ3nR",
-        "stderr": "26jJhFUR",
-        "stdin": "sEFnN3IS",
-        "stdout": "005YMKE6",
-        "tty": "g7MlET_l",
-    },
-    "PodExecOptions": {
-        "container": "i5dOmRiM",
-        "stderr": "W_1TNlWc",
-        "stdin": "PSzNhyUC",
-        "stdout": "-EZLRwV1",
-        "tty": "s0flW37O",
-    },
-    "PodProxyOptions": {"path": "oPbzgLUj"},
-    "ServiceProxyOptions": {"path": "QCf0eosM"},
-}
-"""The same of those that have other texts in an action, or in the options of a connection."""
-_OLD_TAIL_LINES: Final = "2fRTNzbP"
-_PATH_BELOW: Final = "z6Ciiujn"
-"""The ending for the path after `proxy/`."""
+_PARAMETER_MEMBERS: Final = (
+    *("uniqueItems", "type", "description", "name", "in", "required", "schema"),
+)
+"""In the order in which Go writes them, of which the names of shared parameters are made."""
+_NEVER_SHARED: Final = frozenset({"name", "dryRun", "fieldValidation"})
+"""Old clients look for two of them where they are; the name is of one kind."""
+_OF_ALL_KINDS: Final = f"{DEFINITIONS}io.k8s.apimachinery"
 
 _CUSTOM_CONSUMED: Final = (http_messages.JSON, YAML)
 _PRODUCED: Final = ("text/plain", http_messages.JSON, YAML, PROTOBUF)
@@ -132,8 +80,9 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
     paths: JsonDict = {}
     definitions: JsonDict = {}
     shared: JsonDict = {}
+    names: dict[tuple[str, ...], str] = {}
     for part in parts:
-        writer = _ItemWriter(part.custom, shared)
+        writer = _ItemWriter(part.custom, shared, names)
         paths.update((path, writer.item(item)) for path, item in part.paths.items())
         for name, schema in part.schemas.items():
             if name not in definitions:
@@ -144,7 +93,9 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
         "paths": dict(sorted(paths.items())),
         "definitions": dict(sorted(definitions.items())),
         "parameters": dict(sorted(shared.items())),
-        "securityDefinitions": SECURITY,
+        "securityDefinitions": {
+            name: {"description": way["description"], **way} for name, way in SECURITY.items()
+        },
         "security": [{"BearerToken": []}],
     }
 
@@ -157,10 +108,10 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
     mention = schema.get("allOf", ())
     if len(mention) == 1 and "$ref" in mention[0]:
         rest = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
-        return {**swagger_schema(mention[0]), **rest}
+        return in_go_order({**swagger_schema(mention[0]), **rest})
     result = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
     if "oneOf" in schema and "type" not in result:
-        result["type"] = "string"
+        result = in_go_order({**result, "type": "string"})
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), Mapping):
             result[key] = swagger_schema(result[key])
@@ -173,21 +124,20 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
 
 @dataclass(frozen=True, slots=True)
 class _ItemWriter:
-    """Writes paths; parameters that operations share are added to `shared`."""
+    """Writes paths; parameters that operations share are added to `shared`, and their names to
+    `names`, by what they say."""
 
     custom: bool
     shared: JsonDict
+    names: dict[tuple[str, ...], str]
 
     def item(self, item: JsonObject) -> JsonDict:
         result: JsonDict = {
             method: self._operation(item[method]) for method in METHODS if method in item
         }
         if "parameters" in item:
-            # what all operations of a path share, they share whatever the action
-            any_of_them = next(item[method] for method in METHODS if method in item)
             result["parameters"] = [
-                self._mention(_plain_parameter(parameter), any_of_them)
-                for parameter in item["parameters"]
+                self._mention(_plain_parameter(parameter)) for parameter in item["parameters"]
             ]
         return result
 
@@ -195,19 +145,23 @@ class _ItemWriter:
         parameters = [*_body(operation.get("requestBody"))]
         parameters += map(_plain_parameter, operation.get("parameters", ()))
         produced = operation["responses"].get("200", {}).get("content", {})
+        about = operation.get("description")
         return {
-            "tags": operation["tags"],
-            "operationId": operation["operationId"],
+            **({} if about is None else {"description": about}),
             **_listed("consumes", self._consumed(operation, produced)),
             **_listed("produces", _in_order(produced)),
             "schemes": ["https"],
-            **_listed(
-                "parameters", [self._mention(parameter, operation) for parameter in parameters]
-            ),
+            "tags": operation["tags"],
+            "operationId": operation["operationId"],
+            **_listed("parameters", list(map(self._mention, parameters))),
             "responses": {
                 code: _answer(response) for code, response in operation["responses"].items()
             },
-            **{key: value for key, value in operation.items() if key.startswith("x-")},
+            **{
+                key: sorted_members(value)
+                for key, value in operation.items()
+                if key.startswith("x-")
+            },
         }
 
     def _consumed(self, operation: JsonObject, produced: JsonObject) -> list[str]:
@@ -221,25 +175,28 @@ class _ItemWriter:
         is_object = any("$ref" in member["schema"] for member in produced.values())
         return _in_order(produced) if is_object else []
 
-    def _mention(self, parameter: JsonDict, operation: JsonObject) -> JsonDict:
-        ending = _ending(parameter, operation)
-        if ending is None:
+    def _mention(self, parameter: JsonDict) -> JsonDict:
+        """Return the parameter, or where it stands among those that operations share. As
+        k8s.io/kube-openapi `pkg/builder/parameters.go`."""
+        taken = parameter.get("schema", {}).get("$ref", "")
+        is_of_a_kind = taken and not taken.startswith(_OF_ALL_KINDS)
+        if is_of_a_kind or parameter["name"] in _NEVER_SHARED:
             return parameter
-        name = f"{parameter['name']}-{ending}"
-        self.shared[name] = parameter
+        meaning = (parameter["name"], parameter["in"], taken, parameter.get("description", ""))
+        name = self.names.get(meaning)
+        if name is None:
+            name = f"{parameter['name']}-{_fowler_noll_vo(json_text(parameter))}"
+            self.names[meaning] = name
+            self.shared[name] = parameter
         return {"$ref": PARAMETERS + name}
 
 
-def _ending(parameter: JsonObject, operation: JsonObject) -> str | None:
-    """Return the ending of the shared name; None for a parameter that stands where it is used."""
-    name, action = parameter["name"], operation.get("x-kubernetes-action", "")
-    if name == "path" and parameter["in"] == "path":
-        return _PATH_BELOW
-    if name == "tailLines" and not is_since("1.32"):
-        return _OLD_TAIL_LINES
-    if action == "connect":
-        action = operation["x-kubernetes-group-version-kind"]["kind"]
-    return SHARED_BY.get(action, {}).get(name) or SHARED.get(name)
+def _fowler_noll_vo(text: str) -> str:
+    """Return the first 48 bits of the hash FNV-1 of a text, in base64."""
+    digest = 0xCBF29CE484222325
+    for byte in text.encode():
+        digest = digest * 0x100000001B3 % 2**64 ^ byte
+    return base64.urlsafe_b64encode(digest.to_bytes(8)[:6]).decode()
 
 
 def _listed(key: str, values: list[Any]) -> JsonObject:
@@ -260,8 +217,9 @@ def _body(body: JsonObject | None) -> Iterable[JsonDict]:
 
 
 def _plain_parameter(parameter: JsonObject) -> JsonDict:
-    data = {key: value for key, value in parameter.items() if key != "schema"}
-    return {**data, **parameter["schema"]}
+    members = {**parameter, **parameter["schema"]}
+    del members["schema"]
+    return {key: members[key] for key in _PARAMETER_MEMBERS if key in members}
 
 
 def _answer(answer: JsonObject) -> JsonDict:
@@ -283,6 +241,7 @@ class DocumentCache:
     definitions by their names, each with the object that it is of."""
 
     documents: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Compressed: what they say of parameters, they say again for each operation."""
     definitions: dict[str, tuple[JsonObject, str]] = field(default_factory=dict, repr=False)
 
 
@@ -346,10 +305,11 @@ class OpenApi:
     def document(self, path: str) -> bytes:
         """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
-        document = self.document_cache.documents.get(digest)
-        if document is None:
-            document = _written(self._content(path), levels=3)
-            self.document_cache.documents[digest] = document
+        compressed = self.document_cache.documents.get(digest)
+        if compressed is not None:
+            return zlib.decompress(compressed)
+        document = _written(self._content(path), levels=3)
+        self.document_cache.documents[digest] = zlib.compress(document, zlib.Z_BEST_SPEED)
         return document
 
     def document_protobuf(self, path: str) -> bytes:
@@ -404,9 +364,8 @@ class OpenApi:
         return [version.swagger for version in ranked if version.swagger is not None]
 
     def _parts(self) -> Iterator[Part]:
-        for path, member in self._others.items():
-            if path != "logs":
-                yield Part(member["paths"], member["components"].get("schemas", {}))
+        for member in self._others.values():
+            yield Part(member["paths"], member["components"].get("schemas", {}))
         for version in self.apis.versions:
             document = Document(version, self.definitions, self.release, self.descriptions)
             yield Part(*document.version_2(), custom=version.custom)

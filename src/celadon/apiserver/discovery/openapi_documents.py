@@ -23,7 +23,7 @@ from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_v
 from celadon.kube.crd import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import current_release, is_since, per_release
-from celadon.kube.resources import Resource, known_resources
+from celadon.kube.resources import Resource, document_text, known_resources
 from celadon.kube.schemas import (
     META_PREFIX,
     REFERENCE_PREFIX,
@@ -45,9 +45,8 @@ from celadon.records import dataclass
 # what clients of that version take for a mistake in an object: alternatives, nullable fields, and
 # fields beside those that are kept unknown.
 
-_TEXT: Final = {"type": "string"}
-_METADATA: Final = {"allOf": [openapi_paths.reference(f"{META_PREFIX}ObjectMeta")]}
-_LIST_METADATA: Final = {"allOf": [openapi_paths.reference(f"{META_PREFIX}ListMeta")]}
+_LIST: Final = "customList"
+_EMBEDDED: Final = "embeddedResource"
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf", "not")
 _SELECTABLE_SINCE: Final = "1.31"
 """The release since which selectable fields are there by default."""
@@ -106,10 +105,12 @@ def _types(resource: Resource, version: JsonObject, published: JsonObject) -> Ty
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": _TEXT,
-            "items": {"type": "array", "items": openapi_paths.reference(name)},
-            "kind": _TEXT,
-            "metadata": _LIST_METADATA,
+            "items": {
+                "description": document_text("items", _LIST).format(plural=resource.gvr.resource),
+                "type": "array",
+                "items": openapi_paths.reference(name),
+            },
+            **_common_members(_LIST, "ListMeta"),
         },
     }
     return {
@@ -131,9 +132,22 @@ def _selectable_fields(version: JsonObject) -> JsonObject:
     return {"x-kubernetes-selectable-fields": paths} if paths or shows_none else {}
 
 
-def _with_resource_members(schema: JsonObject) -> JsonObject:
-    members = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
+def _with_resource_members(schema: JsonObject, owner: str = "") -> JsonObject:
+    members = _common_members(owner, "ObjectMeta")
     return {**schema, "properties": {**schema.get("properties", {}), **members}}
+
+
+def _common_members(owner: str, metadata: str) -> JsonDict:
+    """Return the members that objects of every kind have, with what they are to their `owner`."""
+    types: JsonObject = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"allOf": [openapi_paths.reference(f"{META_PREFIX}{metadata}")]},
+    }
+    return {
+        name: {"description": document_text(name, owner), **schema}
+        for name, schema in types.items()
+    }
 
 
 # --- Schemas inside of schemas -----------------------------------------------
@@ -188,7 +202,7 @@ def _with_embedded(schema: JsonObject, is_shown: Callable[[JsonObject], bool]) -
             return below
         required = list(below.get("required", ()))
         required += [name for name in ("kind", "apiVersion") if name not in required]
-        return {**_with_resource_members(below), "required": required}
+        return {**_with_resource_members(below, _EMBEDDED), "required": required}
 
     return visit(schema)
 
@@ -245,9 +259,6 @@ IN_EVERY_VERSION: Final = frozenset({f"{META_PREFIX}DeleteOptions", f"{META_PREF
 
 _META_TYPES: Final = frozenset({f"{META_PREFIX}ObjectMeta", f"{META_PREFIX}ListMeta"})
 """What custom resources and their lists mention; definitions cannot mention anything."""
-
-COMMON_TEXTS: Final = "io.k8s.api.core.v1.ConfigMap"
-"""A type whose texts about `apiVersion`, `kind` and `metadata` are those of every object."""
 
 _MENTION: Final = late_pattern(f'"{REFERENCE_PREFIX}([^"]+)"')
 
@@ -314,20 +325,8 @@ class Document:
         for resource in self.version.resources:
             definition = self.definitions.get(str(resource.gvr.group_resource))
             if definition is not None and resource.custom:
-                custom_types = types(resource, definition)
-                result.update(
-                    (name, self._with_common_texts(member)) for name, member in custom_types.items()
-                )
+                result.update(types(resource, definition))
         return result
-
-    def _with_common_texts(self, schema: JsonObject) -> JsonObject:
-        """Return a custom type with the texts of members that all objects have."""
-        texts = None if self.descriptions is None else self.descriptions.of(COMMON_TEXTS)
-        if texts is None or "properties" not in schema:
-            return schema
-        common = {key: schema["properties"][key] for key in ("apiVersion", "kind", "metadata")}
-        members = with_texts(COMMON_TEXTS, {"properties": common}, self.descriptions)["properties"]
-        return {**schema, "properties": {**schema["properties"], **members}}
 
 
 def reached(
@@ -340,10 +339,10 @@ def reached(
     while waiting:
         name = waiting.pop()
         if name in own_types:
-            result[name] = own_types[name]
+            result[name] = openapi_paths.in_go_order(own_types[name])
             mentioned = _META_TYPES
         else:
-            result[name] = schema(name)
+            result[name] = openapi_paths.in_go_order(schema(name))
             mentioned = _mentioned_by(name)
         waiting |= mentioned - result.keys()
     return dict(sorted(result.items()))
@@ -541,16 +540,26 @@ def root_documents(
     """Return the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
     result: dict[str, JsonObject] = {
-        "api": openapi_paths.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
-        "apis": openapi_paths.plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
-        "version": openapi_paths.plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
+        "api": openapi_paths.plain_item(
+            "core", _ABOUT_VERSIONS, "getCoreAPIVersions", f"{META_PREFIX}APIVersions"
+        ),
+        "apis": openapi_paths.plain_item(
+            "apis", _ABOUT_VERSIONS, "getAPIVersions", f"{META_PREFIX}APIGroupList"
+        ),
+        "version": openapi_paths.plain_item(
+            "version",
+            _ABOUT_VERSION if is_since("1.33") else "get the code version",
+            "getCodeVersion",
+            _VERSION_TYPE,
+            (JSON,),
+        ),
     }
     for group in apis.groups:
         if not group.custom:
             tag = openapi_paths.group_tag(group.name)
             operation = f"get{openapi_paths.upper_first(tag)}APIGroup"
             result[f"apis/{group.name}"] = openapi_paths.plain_item(
-                tag, operation, f"{META_PREFIX}APIGroup"
+                tag, "get information of a group", operation, f"{META_PREFIX}APIGroup"
             )
     result |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
     documents: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in result.items()}
@@ -561,13 +570,26 @@ def root_documents(
     }
 
 
+_ABOUT_VERSION: Final = "get the version information for this server"
+_ABOUT_VERSIONS: Final = "get available API versions"
 _OPEN_ID: Final = {
     CONFIGURATION: openapi_paths.plain_item(
-        "WellKnown", "getServiceAccountIssuerOpenIDConfiguration", "", (JSON,)
+        "WellKnown",
+        "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'",
+        "getServiceAccountIssuerOpenIDConfiguration",
+        "",
+        (JSON,),
     ),
-    KEYS: openapi_paths.plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
+    KEYS: openapi_paths.plain_item(
+        "openid",
+        "get service account issuer OpenID JSON Web Key Set (contains public token verification "
+        "keys)",
+        "getServiceAccountIssuerOpenIDKeyset",
+        "",
+        (KEY_SET,),
+    ),
 }
-_LOG_PATH: Final = openapi_paths.path_parameter("logpath")
+_LOG_PATH: Final = openapi_paths.path_parameter("logpath", "path to the log")
 
 
 def _log_item(operation_id: str) -> JsonDict:

@@ -10,10 +10,11 @@ from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
+from celadon.kube.go import as_written, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import delete
 from celadon.kube.releases import is_since, per_release
-from celadon.kube.resources import Resource, Subresource
+from celadon.kube.resources import Resource, Subresource, document_text
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
 from celadon.records import dataclass
 
@@ -25,7 +26,14 @@ from celadon.records import dataclass
 # maps, and for the names and types of fields; texts there are none. A field that is a struct
 # and no pointer has the default `{}`, one that is always written has its zero value.
 
-SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
+SECURITY: Final = {
+    "BearerToken": {
+        "type": "apiKey",
+        "description": "Bearer Token authentication",
+        "name": "authorization",
+        "in": "header",
+    }
+}
 """How clients say who they are."""
 _TIME: Final = {"type": "string", "format": "date-time"}
 _SPECIAL: Final[Mapping[str, JsonObject]] = {
@@ -54,6 +62,37 @@ _WITHOUT_ZERO: Final = frozenset(
     }
 )
 _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
+
+
+_IN_GO_ORDER: Final = (
+    *("description", "type", "nullable", "format", "title", "default"),
+    *("maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"),
+    *("pattern", "maxItems", "minItems", "uniqueItems", "multipleOf", "enum", "maxProperties"),
+    *("minProperties", "required", "items", "allOf", "oneOf", "anyOf", "not", "properties"),
+    *("additionalProperties", "externalDocs", "example", "$ref"),
+)
+"""The members of a schema as they stand in the structs of k8s.io/kube-openapi; all others, its
+extensions, come behind them by name."""
+
+
+def in_go_order(schema: JsonObject) -> JsonDict:
+    """Return a schema with its members, and those of all schemas in it, as Go writes them."""
+    extensions = sorted(schema.keys() - _IN_GO_ORDER)
+    return {
+        key: _member_in_go_order(key, schema[key])
+        for key in (*_IN_GO_ORDER, *extensions)
+        if key in schema
+    }
+
+
+def _member_in_go_order(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
+    if key in ("items", "additionalProperties", "not") and isinstance(value, Mapping):
+        return in_go_order(value)
+    if key == "properties":
+        return {name: in_go_order(inner) for name, inner in sorted(value.items())}
+    if key in ("allOf", "anyOf", "oneOf"):
+        return list(map(in_go_order, value))
+    return sorted_members(as_written(value))
 
 
 def reference(name: str) -> dict[str, str]:
@@ -264,6 +303,30 @@ OPERATION_METHODS: Final = {
 }
 """The method of an action, where it is not called the same."""
 
+_INSTEAD: Final = "deprecated: use the 'watch' parameter with a list operation instead"
+_ABOUT: Final = {
+    "get": "read{of} the specified {kind}",
+    "post": "create{of}{article}{kind}",
+    "put": "replace{of} the specified {kind}",
+    "patch": "partially update{of} the specified {kind}",
+    "delete": "delete{article}{kind}",
+    "deletecollection": "delete collection of {kind}",
+    "watch": "watch changes to an object of kind {kind}. "
+    f"{_INSTEAD}, filtered to a single item with the 'fieldSelector' parameter.",
+    "watchlist": f"watch individual changes to a list of {{kind}}. {_INSTEAD}.",
+}
+"""What actions do. `of` names the part of the object, if it is one."""
+
+
+def _about(action: str, kind: str, part: str = "") -> str:
+    """Say what an operation does, as its description."""
+    # as GetArticleForNoun of k8s.io/apiserver `pkg/endpoints/installer.go`: plurals have none
+    is_plural = kind.endswith("s") and not kind.endswith("ss")
+    article = "" if is_plural else "an " if kind[:1] in "aeiouAEIOU" else "a "
+    of = f" {part} of" if part else ""
+    return _ABOUT[action].format(kind=kind, of=of, article=f" {article}")
+
+
 BUILT_IN_PATCHES: Final = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
@@ -275,11 +338,12 @@ CUSTOM_PATCHES: Final = BUILT_IN_PATCHES[:3]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Describes an operation of a path in OpenAPI. `subject` follows the verb in the operation's
-    name (`NamespacedPodStatus`); `answers` and `takes` are OpenAPI names of types, `answers` empty
-    for a text."""
+    """Describes an operation of a path in OpenAPI, `about` in words. `subject` follows the verb in
+    the operation's name (`NamespacedPodStatus`); `answers` and `takes` are OpenAPI names of types,
+    `answers` empty for a text."""
 
     action: str
+    about: str
     subject: str
     kind: GroupVersionKind
     answers: str
@@ -299,7 +363,8 @@ class OperationWriter:
     def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> JsonDict:
         """Return the item of a path: what all of its operations take is said once. `in_path` are
         the parameters in the path itself."""
-        path = {name: path_parameter(name) for name in in_path}
+        first = operations[0]
+        path = {name: path_parameter(name, _of_path(name, first.kind)) for name in in_path}
         custom_parameters = CUSTOM_PARAMETERS if self.custom else PARAMETERS
         queries = [
             _known((*custom_parameters.get(operation.action, ()), *operation.query))
@@ -313,7 +378,7 @@ class OperationWriter:
             )
             for operation, query in zip(operations, queries, strict=True)
         }
-        shared = [*path.items(), *((name, _query_parameter(name)) for name in common)]
+        shared = [*path.items(), *((name, _query_parameter(name, first)) for name in common)]
         parameters = [item for _, item in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
         return {**result, **({"parameters": parameters} if parameters else {})}
 
@@ -321,8 +386,9 @@ class OperationWriter:
         kind = operation.kind
         return {
             "tags": [self.tag],
+            "description": operation.about,
             "operationId": self.operation_id(_PREFIXES[operation.action], operation.subject),
-            **({"parameters": [_query_parameter(name) for name in query]} if query else {}),
+            **_listed("parameters", [_query_parameter(name, operation) for name in query]),
             **self._body(operation),
             "responses": {**self._answers(operation), "401": UNAUTHORIZED},
             "x-kubernetes-action": operation.action,
@@ -362,7 +428,8 @@ class OperationWriter:
     def resources_item(self) -> JsonDict:
         """Return the path of the group version itself."""
         operation_id = self.operation_id("get", "APIResources")
-        return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
+        about = "get available resources"
+        return plain_item(self.tag, about, operation_id, f"{META_PREFIX}APIResourceList")
 
     @property
     def tag(self) -> str:
@@ -381,14 +448,28 @@ def group_tag(group: str) -> str:
 
 
 def plain_item(
-    tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
+    tag: str,
+    about: str,
+    operation_id: str,
+    answers: str,
+    types: Sequence[str] = (JSON, PROTOBUF, YAML),
 ) -> JsonDict:
-    """Return a path that is only read; `answers` is empty for a text."""
+    """Return a path that is only read; `about` says what, `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
     content = {type_: {"schema": schema} for type_ in types}
     ok = {"description": ANSWERS["200"], "content": content}
     responses = {"200": ok, "401": UNAUTHORIZED}
-    return {"get": {"tags": [tag], "operationId": operation_id, "responses": responses}}
+    operation = {
+        "tags": [tag],
+        "description": about,
+        "operationId": operation_id,
+        "responses": responses,
+    }
+    return {"get": operation}
+
+
+def _listed(key: str, values: list[JsonObject]) -> JsonDict:
+    return {key: values} if values else {}
 
 
 def _known(query: Iterable[str]) -> list[str]:
@@ -410,15 +491,26 @@ def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
-def path_parameter(name: str) -> JsonDict:
+def _of_path(name: str, kind: GroupVersionKind) -> str:
+    return f"name of the {kind.kind}" if name == "name" else document_text(name)
+
+
+def path_parameter(name: str, about: str) -> JsonDict:
     """Return a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
-    return {"name": name, "in": "path", "required": True, "schema": schema}
+    return {"name": name, "in": "path", "description": about, "required": True, "schema": schema}
 
 
-def _query_parameter(name: str) -> JsonDict:
+def _query_parameter(name: str, operation: Operation) -> JsonObject:
+    is_connection = operation.action == "connect"
+    return _parameter_of(name, operation.kind.kind if is_connection else operation.action)
+
+
+@per_release()
+def _parameter_of(name: str, owner: str) -> JsonObject:
     schema = {"type": QUERY.get(name, "string"), "uniqueItems": True}
-    return {"name": name, "in": "query", "schema": schema}
+    about = document_text(name, owner)
+    return {"name": name, "in": "query", "description": about, "schema": schema}
 
 
 def returned_when_deleted(resource: Resource) -> bool:
@@ -483,9 +575,11 @@ class _ResourcePaths:
             yield f"{self.root}/{path}", self.writer.item(operations, in_path)
 
     def _list(self, subject: str) -> Operation:
-        kind = self.resource.gvk
-        listed = self.type_name(kind._replace(kind=self.resource.list_kind))
-        return Operation("list", subject, kind, listed)
+        resource, kind = self.resource, self.resource.gvk
+        listed = self.type_name(kind._replace(kind=resource.list_kind))
+        watched = " or watch" if "watch" in resource.verbs and not resource.custom else ""
+        about = f"list{watched} objects of kind {kind.kind}"
+        return Operation("list", about, subject, kind, listed)
 
     def _collection(self, subject: str) -> Iterable[Operation]:
         kind, verbs = self.resource.gvk, self.resource.verbs
@@ -493,10 +587,11 @@ class _ResourcePaths:
         if "list" in verbs:
             yield self._list(subject)
         if "create" in verbs:
-            yield Operation("post", subject, kind, name, name)
+            yield Operation("post", _about("post", kind.kind), subject, kind, name, name)
         if "deletecollection" in verbs:
+            about = _about("deletecollection", kind.kind)
             yield Operation(
-                "deletecollection", f"Collection{subject}", kind, f"{META_PREFIX}Status"
+                "deletecollection", about, f"Collection{subject}", kind, f"{META_PREFIX}Status"
             )
 
     def _named(self, subject: str) -> Iterable[Operation]:
@@ -508,7 +603,8 @@ class _ResourcePaths:
                 continue
             answers = f"{META_PREFIX}Status" if verb == "delete" and not returned else name
             takes = name if verb == "update" else ""
-            yield Operation(_ACTIONS[verb], subject, kind, answers, takes)
+            about = _about(_ACTIONS[verb], kind.kind)
+            yield Operation(_ACTIONS[verb], about, subject, kind, answers, takes)
 
     def _watches(
         self, subject: str, collection: str, namespace: tuple[str, ...]
@@ -524,7 +620,8 @@ class _ResourcePaths:
             everywhere = f"{resource.gvk.kind}ListForAllNamespaces"
             watched.append((everywhere, "watchlist", resource.gvr.resource, ()))
         for name, action, path, in_path in watched:
-            operation = Operation(action, name, resource.gvk, f"{META_PREFIX}WatchEvent")
+            about = _about(action, resource.gvk.kind)
+            operation = Operation(action, about, name, resource.gvk, f"{META_PREFIX}WatchEvent")
             yield from self._path(f"watch/{path}", [operation], in_path)
 
     def _below(
@@ -541,6 +638,7 @@ class _ResourcePaths:
         operations = [
             Operation(
                 _ACTIONS[verb],
+                _about(_ACTIONS[verb], self.resource.gvk.kind, subresource.name),
                 subject,
                 kind,
                 name,
@@ -556,7 +654,7 @@ class _ResourcePaths:
     def _connected(
         self, subresource: Subresource, subject: str, path: str, in_path: tuple[str, ...]
     ) -> Iterable[tuple[str, JsonDict]]:
-        kind = subresource.gvk
+        kind, part = subresource.gvk, f"{subresource.name} of {self.resource.gvk.kind}"
         is_proxy = subresource.name == "proxy"
         verbs = [_CONNECT_METHODS[item] for item in ("get", "create")]
         methods = METHODS if is_proxy else verbs
@@ -566,6 +664,7 @@ class _ResourcePaths:
             return [
                 Operation(
                     "connect",
+                    f"connect {method.upper()} requests to {part}",
                     f"{method.capitalize()}{subject}{suffix}",
                     kind,
                     "",

@@ -3,18 +3,21 @@
 The messages are those of google/gnostic. A table for each says which member of the JSON document
 has which number, in the order of the numbers; members that no table has do not exist in that
 version. Maps are lists of pairs of a name (1) and a value (2). Values of any type are texts in
-YAML, for which their JSON does.
+YAML.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from celadon.goyaml import yaml_text
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import sized, tag, varint
+from celadon.memoization import remembering
 
 Table: TypeAlias = Mapping[str, tuple[int, Callable[[int, Any], bytes]]]
 
@@ -70,7 +73,13 @@ def _real(number: int, value: float) -> bytes:
 
 
 def _any_value(value: Any) -> bytes:
-    return _text(2, f"{json_text(value)}\n")
+    return _yaml_message(json_text(value))
+
+
+# a document has thousands of extensions, of which few differ
+@remembering(1024)
+def _yaml_message(text: str) -> bytes:
+    return _text(2, yaml_text(json.loads(text), is_sorted=False))
 
 
 def _any(number: int, value: Any) -> bytes:
@@ -229,7 +238,12 @@ _PATH_ITEM: Final[Table] = {
 # --- the document ---
 
 _INFO: Final[Table] = {"title": (1, _text), "version": (2, _text)}
-_API_KEY: Final[Table] = {"type": (1, _text), "name": (2, _text), "in": (3, _text)}
+_API_KEY: Final[Table] = {
+    "type": (1, _text),
+    "name": (2, _text),
+    "in": (3, _text),
+    "description": (4, _text),
+}
 
 
 def _paths(number: int, paths: JsonObject) -> bytes:

@@ -40,6 +40,9 @@ UNSET: Final = "<unset>"
 UNKNOWN: Final = "<unknown>"
 INVALID: Final = "<invalid>"
 
+_NO_TIME: Final = "0001-01-01T00:00:00Z"
+"""The zero time of Go."""
+
 SHOWN: Final = 3
 """How many addresses, ports and hosts a cell names."""
 
@@ -85,9 +88,21 @@ def seconds(timestamp: str) -> float:
     return datetime.datetime.fromisoformat(timestamp).timestamp()
 
 
+def pointed_time(value: object, *path: str) -> str | None:
+    """Return a time that Go holds by a pointer, the zero time where null is written; None where
+    there is none."""
+    *way, name = path
+    holder = at(value, *way)
+    if not isinstance(holder, Mapping) or name not in holder:
+        return None
+    return text(holder, name) or _NO_TIME
+
+
 def since(timestamp: str, now: float) -> str:
-    """Return how long ago; `<unknown>` for a time that is not set."""
-    return elapsed(now - seconds(timestamp)) if timestamp else UNKNOWN_AGE
+    """Return how long ago; `<unknown>` for a time that is not set, or the zero time."""
+    if timestamp in ("", _NO_TIME):
+        return UNKNOWN_AGE
+    return elapsed(now - seconds(timestamp))
 
 
 def elapsed(duration: float) -> str:

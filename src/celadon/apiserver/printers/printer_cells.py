@@ -54,6 +54,7 @@ from celadon.apiserver.printers.cell_texts import (
     joined,
     labels_text,
     number,
+    pointed_time,
     quantity_text,
     seconds,
     selector_text,
@@ -211,10 +212,10 @@ def _job_completions(job: JsonObject, row: Row) -> Cell:
 
 
 def _job_duration(job: JsonObject, row: Row) -> Cell:
-    start, end = text(job, "status", "startTime"), text(job, "status", "completionTime")
-    if not start:
+    start, end = (pointed_time(job, "status", name) for name in ("startTime", "completionTime"))
+    if start is None:
         return ""
-    return elapsed((seconds(end) if end else row.now) - seconds(start))
+    return elapsed((row.now if end is None else seconds(end)) - seconds(start))
 
 
 # Nodes, and what is kept in and said about them
@@ -417,9 +418,22 @@ def _claim_state(claim: JsonObject, row: Row) -> Cell:
     return ",".join(states)
 
 
+def _pool_end(request: JsonObject) -> JsonObject:
+    """Return the first condition that ends a request for pools; empty while it goes on."""
+    for ended in items(request, "status", "conditions"):
+        if ended.get("type") in ("Complete", "Failed") and ended.get("status") == "True":
+            end: JsonObject = ended
+            return end
+    return {}
+
+
+def _has_no_pools(request: JsonObject) -> bool:
+    return at(request, "status") is None or _pool_end(request).get("type") == "Failed"
+
+
 def _pool_sum(member: str) -> CellFunction:
     def pool_sum(request: JsonObject, row: Row) -> Cell:
-        if at(request, "status") is None or is_true(request, "Failed"):
+        if _has_no_pools(request):
             return "-"
         return str(sum(number(pool, member) for pool in items(request, "status", "pools")))
 
@@ -427,19 +441,25 @@ def _pool_sum(member: str) -> CellFunction:
 
 
 def _pool_errors(request: JsonObject, row: Row) -> Cell:
-    if at(request, "status") is None or is_true(request, "Failed"):
+    if _has_no_pools(request):
         return "-"
     pools = items(request, "status", "pools")
-    return str(sum(bool(text(pool, "validationError")) for pool in pools))
+    return str(sum(at(pool, "validationError") is not None for pool in pools))
 
 
 def _pool_state(request: JsonObject, row: Row) -> Cell:
-    if is_true(request, "Failed"):
-        return "Failed"
-    if not is_true(request, "Complete"):
-        return "Pending"
+    state = text(_pool_end(request), "type") or "Pending"
+    if state != "Complete":
+        return state
     pools, count = len(items(request, "status", "pools")), number(request, "status", "poolCount")
-    return f"Complete ({pools}/{count} pools)" if pools < count else "Complete"
+    return f"Complete ({pools}/{count} pools)" if pools < count else state
+
+
+def _pool_completed(request: JsonObject, row: Row) -> Cell:
+    end = _pool_end(request)
+    return (
+        since(text(end, "lastTransitionTime"), row.now) if text(end, "type") == "Complete" else NONE
+    )
 
 
 def _group_resource(resource: JsonObject | None, row: Row) -> Cell:
@@ -542,6 +562,7 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "podStatus": cell_texts.pod_status,
     "poolAllocated": _pool_sum("allocatedDevices"),
     "poolAvailable": _pool_sum("availableDevices"),
+    "poolCompleted": _pool_completed,
     "poolErrors": _pool_errors,
     "poolState": _pool_state,
     "poolTotal": _pool_sum("totalDevices"),
@@ -679,10 +700,10 @@ def _age(path: str, unset: Json = None) -> ReadCell:
     steps, read_unset = _steps(path), None if unset is None else compiled(unset)
 
     def read_age(value: object, row: Row) -> Cell:
-        timestamp = text(value, *steps)
-        if not timestamp and read_unset is not None:
+        timestamp = pointed_time(value, *steps)
+        if timestamp is None and read_unset is not None:
             return read_unset(value, row)
-        return since(timestamp, row.now)
+        return since(timestamp or "", row.now)
 
     return read_age
 

@@ -7,7 +7,14 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 """
 
 from celadon.kube.go import go_json
-from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
+from celadon.kube.go.go_json import (
+    TOO_DEEP,
+    Document,
+    JsonSyntaxError,
+    as_written,
+    merged_members,
+    read_json,
+)
 from celadon.kube.go.go_text import (
     ADDRESS,
     EACH_BYTE,
@@ -44,6 +51,7 @@ __all__ = [
     "JsonSyntaxError",
     "TimeError",
     "URLError",
+    "as_written",
     "canonical_time",
     "client_json",
     "go_json",

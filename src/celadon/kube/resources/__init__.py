@@ -3,7 +3,6 @@ indexed by them."""
 
 from celadon.kube.resources.api_resources import (
     ESTABLISHED,
-    ApiGroup,
     Catalog,
     Column,
     Lookups,
@@ -14,6 +13,7 @@ from celadon.kube.resources.api_resources import (
     columns_of,
     custom_resources,
     deprecation_of,
+    document_text,
     every_description,
     guess_resource,
     guessed_resource,
@@ -40,7 +40,6 @@ __all__ = [
     "PLUGINS",
     "PLUGIN_ORDER",
     "UNKNOWN_AGE",
-    "ApiGroup",
     "Catalog",
     "Column",
     "Lookups",
@@ -53,6 +52,7 @@ __all__ = [
     "custom_resources",
     "default_plugins",
     "deprecation_of",
+    "document_text",
     "enabled_plugins",
     "every_description",
     "gates_of",

@@ -528,6 +528,15 @@ def scale_columns() -> tuple[Column, ...]:
     return tuple(map(_column, schema_packs.load("columns")["scale"]))
 
 
+def document_text(name: str, owner: str = "") -> str:
+    """Return what documents say of a parameter of requests, or of a member that objects of every
+    kind have. Some mean something else to their `owner`: the action of a request, the kind of its
+    options, `customList` or `embeddedResource`."""
+    pack = schema_packs.load("texts")
+    text: str = pack["of"].get(owner, {}).get(name) or pack["every"][name]
+    return text
+
+
 # --- Ages --------------------------------------------------------------------
 #
 # How long ago, as tables show it: `5s`, `3m20s`, `47h`, `2y30d`.

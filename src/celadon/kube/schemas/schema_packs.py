@@ -263,8 +263,8 @@ def escape(name: str) -> str | None:
 
 
 def load(name: str) -> Any:
-    """Return the JSON of `resources`, `columns`, `defaults`, `schemas`, `messages`, `internals` or
-    `rules`, of the current release. Raises FileNotFoundError for others."""
+    """Return the JSON of `resources`, `columns`, `texts`, `defaults`, `schemas`, `messages`,
+    `internals` or `rules`, of the current release. Raises FileNotFoundError for others."""
     release, emulated = current_release(), emulated_release()
     if emulated != release and name == "resources":
         return _emulated_resources(release, emulated)

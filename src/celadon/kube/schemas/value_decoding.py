@@ -216,24 +216,30 @@ def int_or_string(value: object) -> Json:
     return value
 
 
+_NO_TIME: Final = "0001-01-01T00:00:00"
+"""The zero time of Go, which is written as null."""
+
+
 def time(value: object) -> object:
-    """RFC 3339 in seconds and UTC; DecodeError for what is none."""
+    """RFC 3339 in seconds and UTC, null for the zero time; DecodeError for what is none."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
     try:
-        return canonical_time(value)
+        canonical = canonical_time(value)
     except TimeError as error:
         raise DecodeError(str(error)) from None
+    return None if canonical == f"{_NO_TIME}Z" else canonical
 
 
 def micro_time(value: object) -> object:
-    """Return a time in its canonical form, in microseconds."""
+    """Return a time in its canonical form, in microseconds; null for the zero time."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
     try:
-        return canonical_micro_time(value)
+        canonical = canonical_micro_time(value)
     except TimeError as error:
         raise DecodeError(str(error)) from None
+    return None if canonical == f"{_NO_TIME}.000000Z" else canonical
 
 
 def as_it_is(value: object) -> object:
