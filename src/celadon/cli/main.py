@@ -16,7 +16,7 @@ from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import did_you_mean
 from celadon.deep_recursion import own_process
 from celadon.late_patterns import late_pattern
@@ -259,6 +259,7 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
         output.write(_overview().format_help())
         return Exit.USAGE
     command = command_of(words)
+    program = "celadon" if command is None else f"celadon {command.name}"
     try:
         if command is not None:
             options = _options(command, list(words[len(command.name.split()) :]))
@@ -267,10 +268,12 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
             return load(command).run(options)
         if words[0].startswith("-"):
             _overview().parse_args(list(words))
+    except WrongUseError as error:
+        return output.usage_error(program, str(error))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     hint = did_you_mean(words[0], [command.name for command in COMMANDS])
-    return output.usage_error("celadon", f"no command `{words[0]}`{hint}")
+    return output.usage_error(program, f"no command `{words[0]}`{hint}")
 
 
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
