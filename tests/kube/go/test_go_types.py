@@ -27,6 +27,11 @@ RESOURCE = "io.k8s.api.resource.v1."
         (CORE + "PodSpec", "hostname", "string"),
         ("io.k8s.api.apps.v1.DeploymentCondition", "status", "v1.ConditionStatus"),
         ("io.k8s.api.autoscaling.v2.HPAScalingPolicy", "type", "v2.HPAScalingPolicyType"),
+        (
+            "io.k8s.api.storagemigration.v1alpha1.MigrationCondition",
+            "type",
+            "v1alpha1.MigrationConditionType",
+        ),
         ("io.k8s.api.autoscaling.v2.ResourceMetricSource", "name", "v1.ResourceName"),
         ("io.k8s.api.certificates.v1.CertificateSigningRequestSpec", "extra",
          "map[string]v1.ExtraValue"),
