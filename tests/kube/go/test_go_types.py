@@ -27,11 +27,6 @@ RESOURCE = "io.k8s.api.resource.v1."
         (CORE + "PodSpec", "hostname", "string"),
         ("io.k8s.api.apps.v1.DeploymentCondition", "status", "v1.ConditionStatus"),
         ("io.k8s.api.autoscaling.v2.HPAScalingPolicy", "type", "v2.HPAScalingPolicyType"),
-        (
-            "io.k8s.api.storagemigration.v1alpha1.MigrationCondition",
-            "type",
-            "v1alpha1.MigrationConditionType",
-        ),
         ("io.k8s.api.autoscaling.v2.ResourceMetricSource", "name", "v1.ResourceName"),
         ("io.k8s.api.certificates.v1.CertificateSigningRequestSpec", "extra",
          "map[string]v1.ExtraValue"),
@@ -44,6 +39,13 @@ RESOURCE = "io.k8s.api.resource.v1."
 )  # fmt: skip
 def test_fields(owner: str, field: str, want: str) -> None:
     assert go_type(struct_codec(owner).field_nodes[field], owner, field) == want
+
+
+def test_a_kind_that_is_gone_names_the_types_of_its_conditions() -> None:
+    owner = "io.k8s.api.storagemigration.v1alpha1.MigrationCondition"
+    with answering_as("1.34"):
+        node = struct_codec(owner).field_nodes["type"]
+        assert go_type(node, owner, "type") == "v1alpha1.MigrationConditionType"
 
 
 def test_items_and_values_of_named_containers_have_types_of_their_own() -> None:
