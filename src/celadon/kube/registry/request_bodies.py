@@ -716,14 +716,9 @@ class OtherKind(StatusError):
         super().__init__(status.plain_error(unknown_conversion(sent_kind, kind)).status)
 
 
-_PACKAGES: Final = {"internal.apiserver.k8s.io": "apiserverinternal"}
-"""The packages of internal forms that have not the first name of their group."""
-
-
 def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> str:
     """Say that one kind does not become another's internal form."""
-    group = _internal(kind).group
-    package = _PACKAGES.get(group) or group.partition(".")[0] or "core"
+    package = _internal(kind).go_package
     text = f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{kind.kind})"
     return f"{text}: unknown conversion"
 
