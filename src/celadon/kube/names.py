@@ -6,7 +6,7 @@ these names appear in messages.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.kube.errors import MalformedText
 from celadon.memoization import remembering
@@ -31,6 +31,11 @@ class GroupKind(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    @property
+    def go_package(self) -> str:
+        """Return the Go package that has the kind as a server has it inside."""
+        return _PACKAGES.get(self.group, self.group.partition(".")[0])
 
 
 class GroupResource(NamedTuple):
@@ -117,3 +122,11 @@ def parse_api_version(text: str) -> GroupVersion:
     if "/" in version:
         raise ApiVersionError(text)
     return GroupVersion(group, version)
+
+
+_PACKAGES: Final = {
+    "": "core",
+    "events.k8s.io": "core",
+    "internal.apiserver.k8s.io": "apiserverinternal",
+}
+"""Go packages of groups whose package is not the first word of the group's name."""

@@ -41,6 +41,13 @@ def test_fields(owner: str, field: str, want: str) -> None:
     assert go_type(struct_codec(owner).field_nodes[field], owner, field) == want
 
 
+def test_a_kind_that_is_gone_names_the_types_of_its_conditions() -> None:
+    owner = "io.k8s.api.storagemigration.v1alpha1.MigrationCondition"
+    with answering_as("1.34"):
+        node = struct_codec(owner).field_nodes["type"]
+        assert go_type(node, owner, "type") == "v1alpha1.MigrationConditionType"
+
+
 def test_items_and_values_of_named_containers_have_types_of_their_own() -> None:
     owner = "io.k8s.api.certificates.v1.CertificateSigningRequestSpec"
     assert go_type("s", owner, "extra") == "string"

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from celadon.kube.protobuf import MessageField, kinds, message_fields, message_of
+from celadon.kube.releases import answering_as
+from celadon.kube.resources import known_resources
 from celadon.kube.schemas import schema_packs
 
 PREFIXES = {
@@ -160,3 +162,14 @@ def test_the_table_loads_quickly() -> None:
         return float(ran.stdout)
 
     assert min(seconds() for _ in range(3)) < 0.05
+
+
+@pytest.mark.parametrize("release", [f"1.{minor}" for minor in range(30, 37)])
+def test_each_kind_has_a_message(release: str) -> None:
+    with answering_as(release):
+        served = {resource.gvk for resource in known_resources(all_versions=True)}
+        assert served <= kinds().keys()
+
+
+def test_structs_without_fields_are_messages_too() -> None:
+    assert message_fields("apiserverinternal.v1alpha1.StorageVersionSpec") == ()

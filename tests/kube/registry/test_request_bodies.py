@@ -73,6 +73,14 @@ def test_what_is_not_said_is_expected() -> None:
     )
 
 
+def test_the_package_of_a_kind_is_not_always_the_first_word_of_its_group() -> None:
+    kind = GroupVersionKind("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion")
+    text = request_bodies.unknown_conversion(GroupVersionKind("", "v1", "Status"), kind)
+    assert text == (
+        "converting (v1.Status) to (apiserverinternal.StorageVersion): unknown conversion"
+    )
+
+
 @given(
     st.lists(st.sampled_from([b"\xc3", b"\xa4", b"\xff", b"a", b"\xf0\x9f\x92\xa3", b"\xe2\x82"]))
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.go.go_json import RawJson
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.patches import apply_merge_patch
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
@@ -62,6 +63,15 @@ def test_items_are_merged() -> None:
     patch = {"containers": [{"name": "a", "args": ["y"], "env": names("F"), "image": None}]}
     (made,) = merged(have, patch)
     assert made == {"name": "a", "args": ["y"], "env": [{"name": "F"}, *names("E", value="1")]}
+
+
+@pytest.mark.parametrize(
+    ("data", "merged_data"), [(1.5, 1.5), ("x", "x"), ({}, {"a": 1}), ({"b": 2}, {"a": 1, "b": 2})]
+)
+def test_an_object_that_keeps_its_text_is_a_map(data: Any, merged_data: Any) -> None:
+    schema = schema_for(GroupVersionKind("apps", "v1", "ControllerRevision"))
+    stored = {"data": RawJson({"a": 1}, '{"a": 1}')}
+    assert strategic_merge(stored, {"data": data}, schema)["data"] == merged_data
 
 
 def test_lists_of_scalars_are_sets_where_they_are_merged() -> None:

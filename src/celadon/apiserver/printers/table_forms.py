@@ -282,13 +282,6 @@ FIELDS_IN_ANNOTATIONS: Final = frozenset(
 """What a version of a kind has no field for and shows as an annotation: forms that are made of the
 object as the server has it inside lack them (k8s.io/kubernetes `pkg/apis/*/*/conversion.go`)."""
 
-_PACKAGES: Final = {
-    "": "core",
-    "events.k8s.io": "core",
-    "internal.apiserver.k8s.io": "apiserverinternal",
-}
-"""Go packages of groups whose package is not the first word of the group's name."""
-
 
 class IncludedObject(enum.Enum):
     """Says what a row has of its object."""
@@ -403,8 +396,7 @@ def _refused(message: str) -> StatusError:
 
 def go_type(kind: GroupVersionKind) -> str:
     """Return the type inside the server, where all versions of a kind are one."""
-    package = _PACKAGES.get(kind.group, kind.group.split(".")[0])
-    return f"{package}.{kind.kind}"
+    return f"{kind.group_kind.go_package}.{kind.kind}"
 
 
 def _version_of(obj: JsonObject) -> dict[str, str]:

@@ -164,7 +164,7 @@ def plain_text(value: object) -> str:
 
 def type_text(value: object) -> str:
     """Return the Go type of a JSON value as `%T` prints it."""
-    return _TYPES.get(value.__class__, "float64")
+    return _TYPES[dict] if isinstance(value, dict) else _TYPES.get(value.__class__, "float64")
 
 
 # --- Go strconv --------------------------------------------------------------

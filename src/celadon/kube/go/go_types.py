@@ -150,6 +150,7 @@ NAMED: Final[Mapping[str, str]] = {
     "MetricSpec": "type MetricSourceType",
     "MetricStatus": "type MetricSourceType",
     "MetricTarget": "type MetricTargetType",
+    "MigrationCondition": "status v1.ConditionStatus; type MigrationConditionType",
     "ModifyVolumeStatus": "status PersistentVolumeClaimModifyVolumeStatus",
     "MutatingAdmissionPolicySpec": """failurePolicy FailurePolicyType;
         reinvocationPolicy ReinvocationPolicyType""",

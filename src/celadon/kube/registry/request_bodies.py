@@ -718,7 +718,7 @@ class OtherKind(StatusError):
 
 def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> str:
     """Say that one kind does not become another's internal form."""
-    package = _internal(kind).group.partition(".")[0] or "core"
+    package = _internal(kind).go_package
     text = f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{kind.kind})"
     return f"{text}: unknown conversion"
 

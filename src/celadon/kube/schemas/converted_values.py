@@ -123,5 +123,5 @@ def restore_error(error: DecodeError) -> str:
 
 
 def _go_kind(value: object) -> str:
-    kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
-    return kinds.get(value.__class__, "float64")
+    kinds = {str: "string", bool: "bool", int: "int64", list: "slice"}
+    return "map" if isinstance(value, dict) else kinds.get(value.__class__, "float64")
