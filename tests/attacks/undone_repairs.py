@@ -1129,4 +1129,32 @@ UNDONE = (
         "tests/apiserver/aggregation/test_remote_discovery.py"
         "::test_a_document_that_protobuf_cannot_hold",
     ),
+    Undone(
+        "a simulated StatefulSet that wants two billions of pods at once",
+        "apiserver/simulation/planning/stateful_sets.py",
+        "        if self.created == _MOST_AT_ONCE:\n",
+        "        if False:\n",
+        "tests/apiserver/simulation/planning/test_stateful_sets.py"
+        "::test_of_any_number_of_pods_few_are_made_at_once",
+    ),
+    Undone(
+        "indexes of a simulated Job, each of which is compared with each that has succeeded",
+        "apiserver/simulation/planning/job_indexes.py",
+        "    return count(left) + count(right) - count(merged(left, right))\n",
+        "    return sum(\n"
+        "        max(min(last, end) - max(first, begin) + 1, 0)\n"
+        "        for first, last in left\n"
+        "        for begin, end in right\n"
+        "    )\n",
+        "tests/apiserver/simulation/planning/test_job_indexes.py"
+        "::test_many_intervals_are_compared_in_proportion",
+    ),
+    Undone(
+        "a connection to a Service, for which all slices of its namespace are looked through on the"
+        " event loop",
+        "apiserver/handlers/connect.py",
+        "call.work.step(self._refusal, call, admitted or options, aside=True)",
+        "call.work.step(self._refusal, call, admitted or options)",
+        f"{SLOW}[what is behind a Service]",
+    ),
 )

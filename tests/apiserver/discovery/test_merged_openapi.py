@@ -72,7 +72,7 @@ def test_a_type_whose_name_is_taken_gets_another_one_wherever_it_is_mentioned() 
 def test_a_wide_type_is_compared_in_proportion_with_all_that_have_its_names() -> None:
     def work(count: int) -> Callable[[], object]:
         names = ["T", *(f"T_v{number}" for number in range(2, count))]
-        former = document({"/b": "T"}, **dict.fromkeys(names, {"type": "string"}))
+        former = document({"/b": "T"}, **{name: {"type": "string"} for name in names})
         wide = document({"/c": "T"}, T={f"x-{number}": number for number in range(count)})
         return lambda: merged(document({}), [former, wide])
 
