@@ -1157,4 +1157,12 @@ UNDONE = (
         "call.work.step(self._refusal, call, admitted or options)",
         f"{SLOW}[what is behind a Service]",
     ),
+    Undone(
+        "defaults that double with each level, of which `prove` makes an example",
+        "prove/definitions/symbolic_rules.py",
+        "    except StatusError:\n",
+        "    except NotModelled:\n",
+        "tests/prove/definitions/test_rule_questions.py"
+        "::test_an_object_whose_defaults_no_store_takes_is_no_example",
+    ),
 )
