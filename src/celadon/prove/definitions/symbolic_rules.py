@@ -184,9 +184,10 @@ def prepared(kind: CustomKind, obj: JsonObject) -> JsonDict | None:
     """Return an object as a server prepares it, or None for one whose defaults are more than a
     store takes."""
     try:
-        return kind.prepare(dict(obj)).value
+        value: JsonDict = kind.prepare(dict(obj)).value
     except StatusError:
         return None
+    return value
 
 
 def engine_objects(
