@@ -25,6 +25,7 @@ from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import (
     bindings_and_evictions,
     calls,
+    connect,
     resource_endpoints,
     resource_handler,
     reviews,
@@ -511,6 +512,12 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         policy_and_quota_status.PolicyTypeChecks,
         "_checked",
         settled("admissionregistration.k8s.io", "validatingadmissionpolicies", POLICY),
+    ),
+    (
+        "what is behind a Service",
+        connect,
+        "service_address",
+        lambda running: ask(running, "GET", "/api/v1/namespaces/default/services/a/proxy/"),
     ),
     ("rights that somebody grants", rbac, "uncovered", granted),
     ("metrics", metric_table, "number", lambda running: ask(running, "GET", "/metrics")),

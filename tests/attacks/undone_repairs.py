@@ -1113,4 +1113,56 @@ UNDONE = (
         "self.reader.may_wait(endpoint.resource)",
         f"{SLOW}[defaults of a definition]",
     ),
+    Undone(
+        "a wide type of an extension server, which is compared with thousands that have its names",
+        "apiserver/discovery/merged_openapi.py",
+        "_without_kinds(mine[free_name]) != content:",
+        "_without_kinds(mine[free_name]) != _without_kinds(others[name]):",
+        "tests/apiserver/discovery/test_merged_openapi.py"
+        "::test_a_wide_type_is_compared_in_proportion_with_all_that_have_its_names",
+    ),
+    Undone(
+        "a document of an extension server with which nobody's can be written in protobuf",
+        "apiserver/aggregation/remote_documents.py",
+        "    swagger_bytes(document)\n",
+        "",
+        "tests/apiserver/aggregation/test_remote_discovery.py"
+        "::test_a_document_that_protobuf_cannot_hold",
+    ),
+    Undone(
+        "a simulated StatefulSet that wants two billions of pods at once",
+        "apiserver/simulation/planning/stateful_sets.py",
+        "        if self.created == _MOST_AT_ONCE:\n",
+        "        if False:\n",
+        "tests/apiserver/simulation/planning/test_stateful_sets.py"
+        "::test_of_any_number_of_pods_few_are_made_at_once",
+    ),
+    Undone(
+        "indexes of a simulated Job, each of which is compared with each that has succeeded",
+        "apiserver/simulation/planning/job_indexes.py",
+        "    return count(left) + count(right) - count(merged(left, right))\n",
+        "    return sum(\n"
+        "        max(min(last, end) - max(first, begin) + 1, 0)\n"
+        "        for first, last in left\n"
+        "        for begin, end in right\n"
+        "    )\n",
+        "tests/apiserver/simulation/planning/test_job_indexes.py"
+        "::test_many_intervals_are_compared_in_proportion",
+    ),
+    Undone(
+        "a connection to a Service, for which all slices of its namespace are looked through on the"
+        " event loop",
+        "apiserver/handlers/connect.py",
+        "call.work.step(self._refusal, call, admitted or options, aside=True)",
+        "call.work.step(self._refusal, call, admitted or options)",
+        f"{SLOW}[what is behind a Service]",
+    ),
+    Undone(
+        "defaults that double with each level, of which `prove` makes an example",
+        "prove/definitions/symbolic_rules.py",
+        "    except StatusError:\n",
+        "    except NotModelled:\n",
+        "tests/prove/definitions/test_rule_questions.py"
+        "::test_an_object_whose_defaults_no_store_takes_is_no_example",
+    ),
 )

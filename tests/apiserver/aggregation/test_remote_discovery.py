@@ -8,7 +8,11 @@ import json
 import pytest
 
 from celadon.apiserver.aggregation.aggregator import _Document, _LastAnswer
-from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
+from celadon.apiserver.aggregation.remote_documents import (
+    read_aggregated,
+    read_list,
+    read_swagger,
+)
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, RemoteVersion
 from celadon.kube import GroupVersion
 from celadon.kube.releases import answering_as
@@ -68,6 +72,32 @@ def test_a_list_of_resources() -> None:
 def test_what_is_no_document(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         read_aggregated(body)
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"type": 5},
+        {"title": 1},
+        {"maximum": "1"},
+        {"maximum": 10**400},
+        {"maxLength": 1.5},
+        {"properties": [1]},
+    ],
+)
+def test_a_document_that_protobuf_cannot_hold(definition: dict[str, object]) -> None:
+    """The document of all servers could not be written, either."""
+    body = json.dumps({"definitions": {"A": definition}}).encode()
+    with pytest.raises(ValueError, match="no document of OpenAPI version 2: "):
+        read_swagger(body, "/")
+
+
+@pytest.mark.parametrize("place", ["body", "header", "formData", "query", "path"])
+def test_a_document_that_protobuf_holds(place: str) -> None:
+    parameters = [{"in": place, "name": "a"}]
+    nothing = {"type": "array", "items": [{"type": "string"}], "properties": None}
+    document = {"paths": {"/a": {"get": {"parameters": parameters}}}, "definitions": {"A": nothing}}
+    assert read_swagger(json.dumps(document).encode(), "/")["definitions"] == {"A": nothing}
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from celadon.apiserver.discovery.merged_openapi import DEEPEST, merged, of_paths
+from tests.growth.counted_steps import LINEAR, growth
 
 KINDS = "x-kubernetes-group-version-kind"
 
@@ -65,6 +67,16 @@ def test_a_type_whose_name_is_taken_gets_another_one_wherever_it_is_mentioned() 
     assert leads_to(found, "/b") == "T_v3"
     assert found["definitions"]["T_v3"] == {"type": "object"}
     assert found["definitions"]["U"] == {"items": {"$ref": "#/definitions/T_v3"}}
+
+
+def test_a_wide_type_is_compared_in_proportion_with_all_that_have_its_names() -> None:
+    def work(count: int) -> Callable[[], object]:
+        names = ["T", *(f"T_v{number}" for number in range(2, count))]
+        former = document({"/b": "T"}, **{name: {"type": "string"} for name in names})
+        wide = document({"/c": "T"}, T={f"x-{number}": number for number in range(count)})
+        return lambda: merged(document({}), [former, wide])
+
+    assert growth(work, 100) < LINEAR
 
 
 def test_the_same_type_stands_once_for_all_kinds_that_it_is_of() -> None:

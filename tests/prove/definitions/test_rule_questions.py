@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd import CustomKind
+from celadon.kube.crd import CustomKind, structural_schemas
 from celadon.kube.releases import answering_as
 from celadon.prove import Answer
 from celadon.prove.definitions import DefinitionProver, RuleQuestion, RuleReply
@@ -19,6 +19,7 @@ from tests.prove.definitions.definitions import (
     TEXT,
     definition,
     keyed,
+    kind_of,
     listed,
     obj,
     rules,
@@ -286,6 +287,17 @@ def test_what_is_not_decided(text: str) -> None:
 
 
 # --- Proofs, tried on random objects -----------------------------------------
+
+
+def test_an_object_whose_defaults_no_store_takes_is_no_example(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(structural_schemas, "_MOST_DEFAULTED", 100)
+    kind = kind_of(obj(a=TEXT | {"default": "x" * 200}))
+    meta = {"name": "a", "namespace": "default"}
+    example = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta}
+    assert engine_objects(kind, {**example, "spec": {"a": ""}}) is not None
+    assert engine_objects(kind, {**example, "spec": {}}) is None
 
 
 def a_value(schema: dict[str, Any], chance: random.Random) -> Any:

@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from celadon.apiserver.discovery.merged_openapi import of_paths
+from celadon.apiserver.discovery.openapi_protobuf import swagger_bytes
 from celadon.kube import GroupVersion
 from celadon.kube.json_types import JsonDict
 
@@ -91,8 +92,11 @@ def read_index(body: bytes) -> Mapping[str, str]:
 
 
 def read_swagger(body: bytes, prefix: str) -> JsonDict:
-    """Return what a document in OpenAPI v2 says of paths below a prefix. Raises ValueError."""
-    return of_paths(_decoded(body, JsonDict), prefix)
+    """Return what a document in OpenAPI v2 says of paths below a prefix. Raises ValueError, also
+    for what cannot be written in protobuf: the document of all servers could not, either."""
+    document = of_paths(_decoded(body, JsonDict), prefix)
+    swagger_bytes(document)
+    return document
 
 
 def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:

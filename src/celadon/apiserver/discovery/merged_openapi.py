@@ -122,8 +122,8 @@ def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     names: dict[str, str] = {}
     used = set(others)
     for name in sorted(others):
-        free_name, number = name, 1
-        while free_name in mine and not _is_same(mine[free_name], others[name]):
+        free_name, number, content = name, 1, _without_kinds(others[name])
+        while free_name in mine and _without_kinds(mine[free_name]) != content:
             number += 1
             free_name = f"{name}_v{number}"
         while free_name != name and free_name not in mine and free_name in used:
@@ -135,12 +135,9 @@ def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     return names
 
 
-def _is_same(value: JsonObject, other: JsonObject) -> bool:
-    """Tell whether two types are the same but for the kinds that they are of."""
-    return _without_kinds(value) == _without_kinds(other)
-
-
 def _without_kinds(item: JsonObject) -> JsonDict:
+    """Return a type without the kinds that it is of, by which two types that are the same may
+    differ."""
     return {key: value for key, value in item.items() if key != KINDS}
 
 

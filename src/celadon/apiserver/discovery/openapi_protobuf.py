@@ -31,14 +31,19 @@ _VARINT, _FIXED64, _LENGTH = 0, 1, 2
 
 
 def swagger_bytes(document: JsonObject) -> bytes:
-    """Return a document of version 2."""
-    return _written(document, _DOCUMENT)
+    """Return a document of version 2. Raises ValueError for what another server has written that
+    has no such form."""
+    try:
+        return _written(document, _DOCUMENT)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, struct.error) as error:
+        raise ValueError(f"no document of OpenAPI version 2: {error}") from None
 
 
 def _written(obj: JsonObject, table: Table, extensions: int = 0) -> bytes:
     """Return a message; `extensions` is the number of the field for members that begin with
-    `x-`."""
-    result = [write(number, obj[key]) for key, (number, write) in table.items() if key in obj]
+    `x-`. Null is the same as nothing, as in Go."""
+    given = {key: value for key, value in obj.items() if value is not None}
+    result = [write(number, given[key]) for key, (number, write) in table.items() if key in given]
     if extensions:
         added = {key: value for key, value in obj.items() if key.startswith("x-")}
         result.append(_pairs(extensions, added, _any_value))
@@ -114,6 +119,10 @@ def _schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
     return b"".join([_message(number, _schema(schema)) for schema in schemas])
 
 
+def _items(value: Any) -> bytes:
+    return _schemas(1, value if isinstance(value, list) else [value])
+
+
 def _additional(number: int, value: Any) -> bytes:
     if isinstance(value, bool):
         return _message(number, tag(2, _VARINT) + varint(value))
@@ -147,7 +156,7 @@ _SCHEMA: Final[Table] = {
     "enum": (20, _anys),
     "additionalProperties": (21, _additional),
     "type": (22, _types),
-    "items": (23, lambda number, value: _message(number, _message(1, _schema(value)))),
+    "items": (23, lambda number, value: _message(number, _items(value))),
     "allOf": (24, _schemas),
     "properties": (25, lambda number, schemas: _message(number, _pairs(1, schemas, _schema))),
     "externalDocs": (29, lambda number, value: _message(number, _written(value, _EXTERNAL_DOCS))),
@@ -173,7 +182,12 @@ _PATH: Final[Table] = {
     "uniqueItems": (19, _flag),
 }
 _QUERY: Final[Table] = {**_PATH, "type": (6, _text), "uniqueItems": (20, _flag)}
-_NOT_BODY: Final[Mapping[str, tuple[int, Table]]] = {"query": (3, _QUERY), "path": (4, _PATH)}
+_NOT_BODY: Final[Mapping[str, tuple[int, Table]]] = {
+    "header": (1, {**_PATH, "uniqueItems": (18, _flag)}),
+    "formData": (2, _QUERY),
+    "query": (3, _QUERY),
+    "path": (4, _PATH),
+}
 
 
 def _v2_parameter(parameter: JsonObject) -> bytes:

@@ -256,7 +256,8 @@ class Connector:
             raise status.bad_request("dryRun is not supported")
         options = _options(call)
         admitted = await self.admission.admit(call, Operation.CONNECT, options, None)
-        return self._refusal(call, admitted or options)
+        # Aside: of a Service, all slices of its namespace are looked through.
+        return await call.work.step(self._refusal, call, admitted or options, aside=True)
 
     def _refusal(self, call: Call, options: JsonObject) -> StatusError:
         namespace, name = call.target.namespace, call.target.name

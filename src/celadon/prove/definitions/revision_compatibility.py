@@ -21,7 +21,12 @@ from celadon.kube.crd import CompiledRule, CustomKind
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import ABSENT, Schema, escape
 from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
-from celadon.prove.definitions.symbolic_rules import DefinitionLook, nodes, path_text
+from celadon.prove.definitions.symbolic_rules import (
+    DefinitionLook,
+    nodes,
+    path_text,
+    prepared,
+)
 from celadon.prove.example_search import Claim
 from celadon.prove.policy_questions import Answer, proved_with, with_enough_items
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, negated
@@ -287,11 +292,13 @@ class _RevisionLook(DefinitionLook):
         """Return the object, and what the new revision says of it, if that is an error and the old
         one says nothing."""
         example = self.object.json(model)
-        stored = self.kind.prepare(dict(example)).value
+        stored = prepared(self.kind, example)
         # The example has to be one that a server with the old revision would have stored.
-        if self.kind.validate(stored).errors:
+        if stored is None or self.kind.validate(stored).errors:
             return None
-        read = self.new.prepare(stored).value
+        read = prepared(self.new, stored)
+        if read is None:
+            return None
         errors = self.new.validate(read).errors
         if not errors:
             return None

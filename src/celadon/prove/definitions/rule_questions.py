@@ -491,10 +491,10 @@ class _ChangeLook(symbolic_rules.DefinitionLook):
         objects = tuple(element.json(model) for element in self.history)
         before: dict[str, Json] | None = None
         for item in objects:
-            prepared = self.kind.prepare(dict(item)).value
-            if self.kind.validate(prepared, before).errors:
+            value = symbolic_rules.prepared(self.kind, item)
+            if value is None or self.kind.validate(value, before).errors:
                 return None
-            before = prepared
+            before = value
         return objects
 
 

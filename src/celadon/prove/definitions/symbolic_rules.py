@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from celadon.cel import CheckedAst, EvaluationError, syntax
-from celadon.kube import JsonObject
+from celadon.kube import JsonObject, StatusError
 from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, RuleValidator
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
@@ -180,20 +180,30 @@ def same_name(left: StructuralObject, right: StructuralObject) -> Formula:
     return same
 
 
+def prepared(kind: CustomKind, obj: JsonObject) -> JsonDict | None:
+    """Return an object as a server prepares it, or None for one whose defaults are more than a
+    store takes."""
+    try:
+        value: JsonDict = kind.prepare(dict(obj)).value
+    except StatusError:
+        return None
+    return value
+
+
 def engine_objects(
     kind: CustomKind, example: JsonObject, before: JsonObject | None = None
 ) -> tuple[JsonDict, JsonDict | None] | None:
     """Both as a server prepares them; None if the schema does not admit one of them."""
     without_rules = replace(kind, rules=None)
-    prepared = []
+    result = []
     for item in (example, before):
         if item is None:
             continue
-        value = kind.prepare(dict(item)).value
-        if without_rules.validate(value).errors:
+        value = prepared(kind, item)
+        if value is None or without_rules.validate(value).errors:
             return None
-        prepared.append(value)
-    return prepared[0], prepared[1] if before is not None else None
+        result.append(value)
+    return result[0], result[1] if before is not None else None
 
 
 def verdict(rule: EvaluatedRule) -> bool | None:

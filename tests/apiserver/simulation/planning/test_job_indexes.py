@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from celadon.apiserver.simulation.planning.job_indexes import (
 )
 from celadon.kube import metadata
 from tests.apiserver.simulation.planning.sample_objects import at, pod
+from tests.growth.counted_steps import LINEAR, growth
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
@@ -62,6 +65,17 @@ def test_sets_are_sets(one: set[int], other: set[int]) -> None:
     assert count(mine) == len(one)
     assert overlap(mine, others) == len(one & other)
     assert all(has(mine, number) == (number in one) for number in range(42))
+
+
+def test_many_intervals_are_compared_in_proportion() -> None:
+    """A status and a policy may have tens of thousands, and a status is anybody's who may write
+    it."""
+
+    def work(size: int) -> Callable[[], object]:
+        mine, others = of_numbers(range(0, 4 * size, 4)), of_numbers(range(2, 4 * size, 4))
+        return lambda: (overlap(mine, others), [has(mine, number) for number in range(size)])
+
+    assert growth(work, 200) < LINEAR
 
 
 @given(NUMBERS, st.integers(0, 10), st.integers(0, 45))

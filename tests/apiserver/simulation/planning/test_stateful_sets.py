@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.simulation.planning import stateful_sets
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, ObjectEvent, Plan, Verb
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.kube import JsonObject, metadata
@@ -279,6 +280,20 @@ def test_a_set_that_is_being_deleted_only_tells_how_it_is() -> None:
     given = going(stateful_set())
     plan = plan_of(given)
     assert [one.verb for one in plan.steps] == [Verb.STATUS]
+
+
+def test_of_any_number_of_pods_few_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be two billions."""
+    monkeypatch.setattr(stateful_sets, "_MOST_AT_ONCE", 2)
+    given = stateful_set(5, podManagementPolicy="Parallel")
+
+    def created(*numbers: int) -> list[str]:
+        plan = plan_of(given, [member(given, number) for number in numbers])
+        steps = [step for step in plan.steps if step.verb is Verb.CREATE]
+        return [metadata.name(step.object) for step in steps]
+
+    assert created(0) == ["web-1", "web-2"]
+    assert created(0, 1, 2, 4) == ["web-3"]
 
 
 # --- Claims ------------------------------------------------------------------

@@ -6,6 +6,8 @@ order, which neither overlap nor touch.
 
 from __future__ import annotations
 
+import bisect
+import operator
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -59,16 +61,13 @@ def count(intervals: Intervals) -> int:
 
 def has(intervals: Intervals, number: int) -> bool:
     """Tell whether a number is in one of the intervals."""
-    return any(first <= number <= last for first, last in intervals)
+    place = bisect.bisect_right(intervals, number, key=operator.itemgetter(0))
+    return place > 0 and number <= intervals[place - 1][1]
 
 
 def overlap(left: Intervals, right: Intervals) -> int:
     """Return how many numbers are in both sets of intervals."""
-    return sum(
-        max(min(last, end) - max(first, begin) + 1, 0)
-        for first, last in left
-        for begin, end in right
-    )
+    return count(left) + count(right) - count(merged(left, right))
 
 
 def text_of(intervals: Intervals) -> str:

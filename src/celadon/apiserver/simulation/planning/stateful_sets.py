@@ -92,6 +92,9 @@ def wanted_owners(
 REVISION_LABEL: Final = "controller.kubernetes.io/hash"
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _NUMBERED: Final = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
+_MOST_AT_ONCE: Final = 500
+"""Pods that are made in one round. Ours: upstream makes room for as many as are wanted, which may
+be two billions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +210,7 @@ class _Sync:
         self.steps: list[plans.Step] = []
         self.pods = world.members.of(value, world.pods, now)
         self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
+        self.created = 0
         self.deleted_old = 0
 
     # --- revisions ---
@@ -326,6 +330,9 @@ class _Sync:
             return
         self._create_claims(metadata.name(pod), ordinal, "create")
         self.steps.append(self._pod_step(plans.Verb.CREATE, pod, "create"))
+        self.created += 1
+        if self.created == _MOST_AT_ONCE:
+            raise _Blocked
         self._wait()
 
     def _create_claims(self, pod: str, ordinal: int, verb: str) -> None:
