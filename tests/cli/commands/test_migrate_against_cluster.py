@@ -89,6 +89,12 @@ def existing_objects() -> list[Json]:
             "data": {"team": "a"},
         },
         {**pod(labels={"team": "a"}), "metadata": {"name": "there", "namespace": "default"}},
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "front", "namespace": "default"},
+            "spec": {"type": "NodePort", "ports": [{"port": 80}]},
+        },
     ]
 
 
@@ -155,13 +161,14 @@ def test_what_exists_can_be_asked_about(tmp_path: Path, capsys: Capture, cluster
     assert cluster.seen[0] == (True, "there")
 
 
-def test_addresses_of_services_that_exist(
-    tmp_path: Path, capsys: Capture, cluster: Cluster
+@pytest.mark.parametrize("name", ["kubernetes", "front"])
+def test_addresses_and_ports_of_services_that_exist(
+    name: str, tmp_path: Path, capsys: Capture, cluster: Cluster
 ) -> None:
-    service = cluster.api.request("GET", "/api/v1/namespaces/default/services/kubernetes")
+    service = cluster.api.request("GET", f"/api/v1/namespaces/default/services/{name}")
     named = rule(TEAM, kinds=["Service"])
     (found,), text = compared(tmp_path, capsys, cluster, [service], named)
-    assert (found["differences"][0]["object"], found["cases"]) == ("Service kubernetes", 1)
+    assert (found["differences"][0]["object"], found["cases"]) == (f"Service {name}", 1)
     assert "refused by others" not in text
 
 
@@ -263,7 +270,23 @@ def test_a_cluster_that_does_not_answer(
     words += ["--kubeconfig", str(cluster.api.kubeconfig)]
     code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
     assert code == Exit.USAGE
-    assert err.endswith(": nobody there\n")
+    server = err.partition(" are sent to ")[2].partition(": nothing is written")[0]
+    assert err.endswith(f"error: {server}: nobody there\n")
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_sent(
+    tmp_path: Path, capsys: Capture, cluster: Cluster
+) -> None:
+    write(tmp_path / "team.yaml", enforced(rule(TEAM), name="team"))
+    write(tmp_path / "objects.yaml", pod(name="good", labels={"team": "a"}))
+    with (tmp_path / "objects.yaml").open("a") as file:
+        file.write("---\nkind: [\n")
+    words = ["--against", "cluster", str(tmp_path / "objects.yaml"), "-o", str(tmp_path / "out")]
+    words += ["--kubeconfig", str(cluster.api.kubeconfig)]
+    cluster.seen.clear()
+    code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
+    assert (code, cluster.seen) == (Exit.USAGE, [(True, "good")])
+    assert f"error: {tmp_path / 'objects.yaml'}:" in err
 
 
 def test_a_kubeconfig_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:

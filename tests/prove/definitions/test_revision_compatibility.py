@@ -53,6 +53,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Answer]]] = [
         {"spec: required: a": Answer.YES},
     ),
     ("another type", obj(a=INTEGER), obj(a=TEXT), {"spec.a: type": Answer.YES}),
+    (
+        "a rule about an integer that is a number",
+        obj(a=LARGE),
+        obj(a={"type": "number"}) | rules("!has(self.a) || self.a < 4.0"),
+        {"spec.a: type": Answer.NO, "spec: rule 0": Answer.UNKNOWN},
+    ),
     ("a pattern", obj(a=TEXT), obj(a=TEXT | {"pattern": "^a*$"}), {"spec.a: pattern": Answer.YES}),
     (
         "a pattern that was an enumeration",
