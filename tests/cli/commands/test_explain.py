@@ -224,9 +224,18 @@ def test_recorded_requests(
 @pytest.mark.parametrize(
     ("record", "complaint"),
     [
-        (event("update", requestObject=OBJECT), "the old object is not in the record"),
-        (event("patch", requestObject=[]), "the object is not in the record"),
-        (event("delete"), "the object is not in the record"),
+        (
+            event("update", requestObject=OBJECT),
+            "the old object is not in the record: give it with `--old`",
+        ),
+        (
+            event("patch", requestObject=[]),
+            "the object is not in the record: record responses, or give it with `--old`",
+        ),
+        (
+            event("delete"),
+            "the object is not in the record: record responses, or give it with `--old`",
+        ),
         (event("get"), "no policy sees the verb `get`"),
         (event("create", user={"groups": 5}), "`user.groups` must be a list, not the number 5"),
         (event("create", user={"extra": [1]}), "`user.extra` must be a map, not a list"),
@@ -249,7 +258,7 @@ def test_records_that_do_not_say_enough(
     path.write_text(json.dumps(record))
     code, _, err = run(capsys, "explain", *files[:2], "--from", str(path))
     assert code == 2
-    assert complaint in err
+    assert err.endswith(f"{complaint}\n  see `celadon explain --help`\n")
 
 
 def test_records_and_old_objects(

@@ -33,11 +33,13 @@ class OldEngine(BaseHTTPRequestHandler):
     """Refuses as a policy of Kyverno does that wants a team of Pods, but not of free ones."""
 
     seen: list[tuple[bool, str]]
+    managers: list[str]
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
         about = asked["object"]["metadata"]
         self.seen.append((asked["dryRun"], about["name"]))
+        self.managers.append(asked["options"]["fieldManager"])
         allowed = "team" in about.get("labels", {}) or about["name"].startswith("free")
         response: Json = {"uid": asked["uid"], "allowed": allowed}
         if not allowed:
@@ -56,9 +58,10 @@ class OldEngine(BaseHTTPRequestHandler):
 class Cluster:
     """A cluster with the old engine, and what that has seen."""
 
-    def __init__(self, api: KubeApi, seen: list[tuple[bool, str]]) -> None:
+    def __init__(self, api: KubeApi, seen: list[tuple[bool, str]], managers: list[str]) -> None:
         self.api = api
         self.seen = seen
+        self.managers = managers
 
     def pods(self) -> list[str]:
         found = self.api.request("GET", "/api/v1/pods")
@@ -69,13 +72,14 @@ class Cluster:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("hook")
     seen: list[tuple[bool, str]] = []
-    handler = type("Handler", (OldEngine,), {"seen": seen})
+    managers: list[str] = []
+    handler = type("Handler", (OldEngine,), {"seen": seen, "managers": managers})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1"), folder)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     url = f"https://127.0.0.1:{server.server_address[1]}/"
     with serving(server), KubeApi([*existing_objects(), configuration(url)]) as api:
-        yield Cluster(api, seen)
+        yield Cluster(api, seen, managers)
 
 
 def existing_objects() -> list[Json]:
@@ -137,6 +141,7 @@ def test_dry_runs_that_come_out_alike(tmp_path: Path, capsys: Capture, cluster: 
     assert (found["state"], found["cases"]) == ("translated", 2)
     assert "2 objects sent to the cluster, as dry runs\n2 requests compared" in text
     assert cluster.seen[:2] == [(True, "good"), (True, "bad")]
+    assert set(cluster.managers) == {"celadon"}
     assert cluster.pods() == ["there"]
 
 
@@ -197,7 +202,7 @@ def test_objects_that_say_nothing_are_counted(
         "1 not: objects of their kind are not stored\n",
         "1 not: the cluster does not serve their kind",
     ):
-        assert line in text
+        assert f" {line}" in text
 
 
 def test_labels_of_namespaces_are_those_of_the_cluster(

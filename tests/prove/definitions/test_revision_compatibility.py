@@ -132,6 +132,13 @@ def test_answers(old: dict[str, Any], new: dict[str, Any], answers: dict[str, An
     assert {one.demand.text: one.answer for one in replies(old, new)} == answers
 
 
+def test_rules_of_the_whole_object_held() -> None:
+    """A rule of the old revision at its root keeps objects from being invalid in the new one."""
+    old = kind_of(obj(a=LARGE), **rules("!has(self.spec) || !has(self.spec.a) || self.spec.a < 4"))
+    answers = list(Revisions(old, kind_of(obj(a=SMALL)), RELEASE).replies())
+    assert [(one.demand.text, one.answer) for one in answers] == [("spec.a: maximum", Answer.NO)]
+
+
 def test_the_object_and_what_is_said_of_it() -> None:
     (reply,) = replies(obj(a=LARGE), obj(a=SMALL))
     assert reply.example is not None
