@@ -279,6 +279,35 @@ def test_a_cluster_that_does_not_answer(
     assert err.endswith(f"error: {server}: nobody there\n")
 
 
+@pytest.mark.parametrize(
+    ("user", "wrong"),
+    [
+        ({"username": 5}, "`status.userInfo.username` must be text, not the number 5"),
+        ({"uid": 5}, "`status.userInfo.uid` must be text, not the number 5"),
+        ({"groups": "a"}, "`status.userInfo.groups` must be a list, not text"),
+        ({"extra": [1]}, "`status.userInfo.extra` must be a map, not a list"),
+    ],
+)
+def test_a_user_of_another_shape(
+    user: Json,
+    wrong: str,
+    tmp_path: Path,
+    capsys: Capture,
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def reviewed(*_: Any) -> Json:
+        return {"status": {"userInfo": user}}
+
+    monkeypatch.setattr(ClusterClient, "create", reviewed)
+    write(tmp_path / "team.yaml", enforced(rule(TEAM), name="team"))
+    words = ["--against", "cluster", str(tmp_path / "team.yaml"), "-o", str(tmp_path / "out")]
+    words += ["--kubeconfig", str(cluster.api.kubeconfig)]
+    code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
+    assert code == Exit.USAGE
+    assert err.endswith(f": POST /apis/authentication.k8s.io/v1/selfsubjectreviews: {wrong}\n")
+
+
 def test_what_cannot_be_read_is_said_and_the_rest_is_sent(
     tmp_path: Path, capsys: Capture, cluster: Cluster
 ) -> None:
