@@ -11,7 +11,7 @@ import z3
 from celadon.cel import extend as cel
 from celadon.cel import types
 from celadon.kube.library import environment
-from celadon.prove.solver_terms import FALSE, TRUE
+from celadon.prove.solver_terms import FALSE, TRUE, text
 from celadon.prove.symbolic_evaluator import optional_member
 from celadon.prove.symbolic_functions import NOT_LITERAL, literal, native
 from celadon.prove.symbolic_values import (
@@ -27,8 +27,7 @@ from celadon.prove.symbolic_values import (
     certain,
 )
 
-ONE = literal("one")
-assert isinstance(ONE, Text)
+ONE = Text(text("one"))
 SOME = z3.Bool("some")
 
 
