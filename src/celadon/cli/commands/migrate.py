@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from celadon.cli.migration.migration_plan import MigrationPlan
     from celadon.cli.migration.migration_run import Migration
 
-_PROGRAM: Final = "celadon migrate"
 _SOURCES: Final = ("audit-log", "webhook", "cluster")
 """Where requests come from of which the old engine's verdict is known."""
 
