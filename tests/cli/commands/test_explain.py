@@ -122,6 +122,17 @@ def test_text(files: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> Non
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_excluded_rules_are_shown_by_their_field(
+    files: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = POLICY["spec"]["matchConstraints"]["resourceRules"][0]
+    constraints = {"resourceRules": [rule], "excludeResourceRules": [rule]}
+    excluding = {**POLICY, "spec": {**POLICY["spec"], "matchConstraints": constraints}}
+    path = write(tmp_path / "excluding.json", excluding, BINDING)
+    _, out, _ = run(capsys, "explain", "-f", path, files[2])
+    assert "      excludeResourceRules[0]: covers configmaps v1\n" in out
+
+
 def test_errors_are_shown_where_they_came_up(
     files: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
