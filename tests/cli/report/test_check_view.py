@@ -72,7 +72,7 @@ def test_equal_warnings_are_one_block(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_changes_of_objects_are_coloured() -> None:
-    changed = Mutated({"a": 1, "b": 2}, {"a": 1, "b": 3}, ("policy",), ())
+    changed = Mutated({"a": 1, "b": 2}, {"a": 1, "b": 3}, (), ())
     place = Place("a.yaml", 1)
     result = ObjectResult(
         place, "it", "v1", "Pod", "shop", "a", "CREATE", State.ADMITTED, mutated=changed
