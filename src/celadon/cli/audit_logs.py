@@ -162,7 +162,7 @@ def _packings(value: JsonObject) -> Iterator[object]:
 def _rows(table: Json) -> Iterator[dict[str, object]]:
     """Rows of a table by the names of its columns."""
     if isinstance(table, dict) and isinstance(table.get("columns"), list):
-        names = [str(_mapping(column).get("name")) for column in table["columns"]]
+        names = [str(mapping(column).get("name")) for column in table["columns"]]
         for row in table.get("rows") or ():
             if isinstance(row, list):
                 yield dict(zip(names, row, strict=False))
@@ -206,8 +206,8 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         return None
     method = str(payload.get("methodName") or "")
     request, response = _typed(payload.get("request")), _typed(payload.get("response"))
-    request_metadata = _mapping(payload.get("requestMetadata"))
-    identity = _mapping(payload.get("authenticationInfo"))
+    request_metadata = mapping(payload.get("requestMetadata"))
+    identity = mapping(payload.get("authenticationInfo"))
     reference = _reference(str(payload.get("resourceName") or ""))
     # Google's entries do not say their level.
     level = "Metadata" if request is None and response is None else "RequestResponse"
@@ -223,18 +223,14 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         "objectRef": reference,
         "requestReceivedTimestamp": timestamp,
         "stageTimestamp": timestamp,
-        "annotations": _mapping(entry.get("labels")),
-        "responseStatus": _status(_mapping(payload.get("status")), response),
+        "annotations": mapping(entry.get("labels")),
+        "responseStatus": _status(mapping(payload.get("status")), response),
     }
     if request is not None:
         event["requestObject"] = request
     if response is not None:
         event["responseObject"] = response
     return event
-
-
-def _mapping(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
 
 
 def _typed(value: object) -> dict[str, Json] | None:

@@ -91,6 +91,39 @@ def add_exclude(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_certificate(group: argparse._ActionsContainer) -> None:
+    """Declare the options with the certificate of a server."""
+    from pathlib import Path  # late: few commands serve
+
+    group.add_argument(
+        "--tls-cert-file",
+        type=Path,
+        metavar="FILE",
+        help="the server's certificate (default: one is made)",
+    )
+    group.add_argument(
+        "--tls-private-key-file", type=Path, metavar="FILE", help="the key of that certificate"
+    )
+
+
+def add_plain_http(group: argparse._ActionsContainer) -> None:
+    """Declare the options of a server without TLS."""
+    group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
+    group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+
+
+def asks_cluster(options: argparse.Namespace) -> bool:
+    """Return whether the source is a cluster."""
+    return bool(options.from_cluster or options.kubeconfig or options.context)
+
+
+def lacking_client() -> str:
+    """Return what to tell whoever cannot ask a cluster for want of a package; empty otherwise."""
+    if importlib.util.find_spec("httpcore") is None:
+        return "a cluster needs a package more: pip install 'celadon[serve]'"
+    return ""
+
+
 # --- Release option ----------------------------------------------------------
 #
 # `--kubernetes-version`: the release whose rules apply.

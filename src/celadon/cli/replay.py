@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from celadon import admission
@@ -68,9 +69,6 @@ class Occurrence:
     binding: str
     effect: str
     message: str
-    field: str
-    rule: Place
-    is_error: bool
     operation: str
     title: str
     namespace: str
@@ -79,6 +77,9 @@ class Occurrence:
     time: str
     audit_id: str
     place: Place
+    field: str = ""
+    rule: Place = Place()
+    is_error: bool = False
 
     def group(self, by: str) -> str:
         """Return its name among groups."""
@@ -323,10 +324,7 @@ class EventReplay:
         finding = plugin_finding(answer)
         if finding is None:
             return False
-        occurrence = _occurrence(
-            record,
-            line,
-            kind,
+        occurrence = _occurrence(record, line, kind)(
             policy=finding.plugin,
             binding="",
             effect=finding.effect,
@@ -343,41 +341,33 @@ class EventReplay:
         kind: GroupVersionKind | None,
         line: LoggedLine,
     ) -> Occurrence:
-        rule = self._policies.place(decision.source, decision.policy, decision.binding)
-        return _occurrence(
-            record,
-            line,
-            kind,
+        return _occurrence(record, line, kind)(
             policy=decision.policy,
             binding=decision.binding,
             effect=effect_of(decision),
             message=decision.message,
             field=decision.source.path.text,
-            rule=rule,
+            rule=self._policies.place(decision.source, decision.policy, decision.binding),
             is_error=decision.cause is not admission.Cause.VALIDATION,
         )
 
     def _said(self, record: Logged, line: LoggedLine) -> Iterator[Occurrence]:
         """Yield what policies of the cluster said to it."""
-        kind = kind_of(record, self._world.catalog)
+        occurrence = _occurrence(record, line, kind_of(record, self._world.catalog))
         status = mapping(record.event.get("responseStatus"))
         # A denial is in no annotation, only in the message of the answer; what warned or audited is
         # in the annotation.
         match = _DENIAL.search(text(status.get("message"))) if record.code >= _REFUSED else None
         if match is not None:
             policy, binding, message = match[1], match[2] or "", match[3]
-            yield _occurrence(
-                record, line, kind, policy=policy, binding=binding, effect=DENY, message=message
-            )
+            yield occurrence(policy=policy, binding=binding, effect=DENY, message=message)
         for failure in _failures(record):
             policy, binding = text(failure.get("policy")), text(failure.get("binding"))
             # A binding may deny and audit: that is one finding.
             if match is not None and (policy, binding) == (match[1], match[2]):
                 continue
             effect, message = _effect_of(failure), text(failure.get("message"))
-            yield _occurrence(
-                record, line, kind, policy=policy, binding=binding, effect=effect, message=message
-            )
+            yield occurrence(policy=policy, binding=binding, effect=effect, message=message)
 
 
 def _effect_of(failure: JsonObject) -> str:
@@ -398,18 +388,9 @@ def _failures(record: Logged) -> list[dict[str, Json]]:
 
 
 def _occurrence(
-    record: Logged,
-    line: LoggedLine,
-    kind: GroupVersionKind | None,
-    *,
-    policy: str,
-    binding: str,
-    effect: str,
-    message: str,
-    field: str = "",
-    rule: Place = Place(),  # noqa: B008 - frozen
-    is_error: bool = False,
-) -> Occurrence:
+    record: Logged, line: LoggedLine, kind: GroupVersionKind | None
+) -> partial[Occurrence]:
+    """Return what makes occurrences in a request of what a policy says."""
     about = mapping(mapping(record.event.get("requestObject")).get("metadata"))
     # A create is sent to the collection, so its name stands in the object only.
     name = record.name or text(about.get("name")) or text(about.get("generateName"))
@@ -417,14 +398,8 @@ def _occurrence(
     subject = str(record.resource.group_resource) if kind is None else kind.kind
     subresource = f"/{record.subresource}" if record.subresource else ""
     account = record.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
-    return Occurrence(
-        policy=policy,
-        binding=binding,
-        effect=effect,
-        message=message,
-        field=field,
-        rule=rule,
-        is_error=is_error,
+    return partial(
+        Occurrence,
         operation=record.operation.value,
         title=f"{subject}{subresource} {where}{name}",
         namespace=record.namespace,

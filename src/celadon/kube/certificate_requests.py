@@ -11,21 +11,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from celadon.kube import x509
 from celadon.kube.errors import MalformedText
-from celadon.kube.x509 import (
-    CURVES,
-    ED25519,
-    ELLIPTIC,
-    INTEGER,
-    OBJECT_ID,
-    RSA,
-    Curve,
-    DerError,
-    DerReader,
-    ed25519_verifies,
-    name_texts,
-    pem_blocks,
-)
 from celadon.records import dataclass
 
 MOST_BITS: Final = 16_384
@@ -38,7 +25,7 @@ class RequestFault(MalformedText):
 
 def request_fault(text: bytes) -> str:
     """Return what is wrong with a request in PEM; empty if nothing is."""
-    block = next(pem_blocks(text), None)
+    block = next(x509.pem_blocks(text), None)
     if block is None or block.kind != "CERTIFICATE REQUEST":
         return "PEM block type must be CERTIFICATE REQUEST"
     try:
@@ -261,7 +248,7 @@ class RsaKey(NamedTuple):
 class CurveKey(NamedTuple):
     """A point on one of NIST's curves."""
 
-    curve: Curve
+    curve: x509.Curve
     point: tuple[int, int]
     algorithm: str = "ECDSA"
     go_type: str = "*ecdsa.PublicKey"
@@ -319,8 +306,8 @@ def read_request(der: bytes) -> SignedRequest:
     reader = _KEYS.get(key_kind)
     key = None if reader is None else reader(key_parameters, key_bits)
     try:
-        name_texts(subject.whole)
-    except DerError as error:
+        x509.name_texts(subject.whole)
+    except x509.DerError as error:
         raise RequestFault(f"x509: {error}") from None
     _check_extensions(attributes)
     return SignedRequest(to_be_signed.whole, signature, algorithm, parameters, key, key_info)
@@ -346,14 +333,14 @@ def _rsa_key(parameters: bytes, bits: bytes) -> Key:
     if parameters != b"\x05\x00":
         raise RequestFault("x509: RSA key missing NULL parameters")
     try:
-        fields = DerReader(bits).inner()
-    except DerError:
+        fields = x509.DerReader(bits).inner()
+    except x509.DerError:
         raise RequestFault("x509: invalid RSA public key") from None
     numbers = []
     for item in ("modulus", "public exponent"):
         try:
-            numbers.append(_number(fields.content(INTEGER)))
-        except (DerError, _Structure):
+            numbers.append(_number(fields.content(x509.INTEGER)))
+        except (x509.DerError, _Structure):
             raise RequestFault(f"x509: invalid RSA {item}") from None
     for item, number in zip(("modulus", "public exponent"), numbers, strict=True):
         if number <= 0:
@@ -364,10 +351,10 @@ def _rsa_key(parameters: bytes, bits: bytes) -> Key:
 
 def _curve_key(parameters: bytes, bits: bytes) -> Key:
     try:
-        named = DerReader(parameters).content(OBJECT_ID)
-    except DerError:
+        named = x509.DerReader(parameters).content(x509.OBJECT_ID)
+    except x509.DerError:
         raise RequestFault("x509: invalid ECDSA parameters") from None
-    curve = CURVES.get(named)
+    curve = x509.CURVES.get(named)
     if curve is None:
         raise RequestFault("x509: unsupported elliptic curve")
     if bits[:1] != b"\4":
@@ -391,9 +378,9 @@ def _edwards_key(parameters: bytes, bits: bytes) -> Key:
 
 
 _KEYS: Final[Mapping[bytes, Callable[[bytes, bytes], Key]]] = {
-    RSA: _rsa_key,
-    ELLIPTIC: _curve_key,
-    ED25519: _edwards_key,
+    x509.RSA: _rsa_key,
+    x509.ELLIPTIC: _curve_key,
+    x509.ED25519: _edwards_key,
 }
 _EXTENSIONS: Final = bytes.fromhex("2a864886f70d01090e")
 _SUBJECT_NAMES: Final = bytes.fromhex("551d11")
@@ -437,14 +424,14 @@ _ADDRESS: Final = 0x87
 def _check_names(content: bytes) -> None:
     """Raise RequestFault when a subject's alternative name is malformed."""
     try:
-        names = DerReader(content).inner()
+        names = x509.DerReader(content).inner()
         while not names.is_empty:
             tag, text = names.any()
             if tag in _NAMES and not text.isascii():
                 raise RequestFault(f"x509: SAN {_NAMES[tag]} is malformed")
             if tag == _ADDRESS and len(text) not in (4, 16):
                 raise RequestFault(f"x509: cannot parse IP address of length {len(text)}")
-    except DerError:
+    except x509.DerError:
         raise RequestFault("x509: invalid subject alternative name") from None
 
 
@@ -517,7 +504,7 @@ def check_signature(request: SignedRequest) -> None:
             good = _verifies_curve(key.curve, key.point, hashed, request.signature)
             fault = "" if good else "x509: ECDSA verification failure"
         case EdwardsKey():
-            good = ed25519_verifies(key.point, request.signed, request.signature)
+            good = x509.ed25519_verifies(key.point, request.signed, request.signature)
             fault = "" if good else "x509: Ed25519 verification failure"
     if fault:
         raise RequestFault(fault)
@@ -533,7 +520,7 @@ def has_signed(key: Key, message: bytes, signature: bytes) -> bool:
         case CurveKey():
             return _verifies_curve(key.curve, key.point, hashed, signature)
         case EdwardsKey():
-            return ed25519_verifies(key.point, message, signature)
+            return x509.ed25519_verifies(key.point, message, signature)
     return False
 
 
@@ -587,13 +574,15 @@ def _is_salted(opened: int, bits: int, digest: str, hashed: bytes, *, any_salt: 
     return encoded[-1] == 0xBC and bool(is_padded) and again == inner
 
 
-def _verifies_curve(curve: Curve, point: tuple[int, int], hashed: bytes, signature: bytes) -> bool:
+def _verifies_curve(
+    curve: x509.Curve, point: tuple[int, int], hashed: bytes, signature: bytes
+) -> bool:
     """Verify a signature, as FIPS 186-5, 6.4.2."""
     try:
-        whole = DerReader(signature)
+        whole = x509.DerReader(signature)
         fields = whole.inner()
         r, s = fields.integer(), fields.integer()
-    except DerError:
+    except x509.DerError:
         return False
     order = curve.order
     if not (whole.is_empty and fields.is_empty and 0 < r < order and 0 < s < order):

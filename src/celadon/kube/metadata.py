@@ -125,14 +125,15 @@ def gvk(obj: object) -> GroupVersionKind:
     version_text = api_version if isinstance(api_version, str) else ""
     kind_text = kind if isinstance(kind, str) else ""
     is_long = len(version_text) + len(kind_text) > LONGEST
-    return (_gvk if is_long else _remembered_gvk)(version_text, kind_text)
+    return (gvk_of_texts if is_long else _remembered_gvk)(version_text, kind_text)
 
 
-def _gvk(api_version: str, kind: str) -> GroupVersionKind:
+def gvk_of_texts(api_version: str, kind: str) -> GroupVersionKind:
+    """Return the kind; a version that cannot be read counts as none, as upstream."""
     try:
         return GroupVersionKind(*parse_api_version(api_version), kind)
     except ApiVersionError:
         return GroupVersionKind("", "", kind)
 
 
-_remembered_gvk: Final = functools.lru_cache(1024)(_gvk)  # a delete asks ten times
+_remembered_gvk: Final = functools.lru_cache(1024)(gvk_of_texts)  # a delete asks ten times

@@ -39,32 +39,33 @@ _CONDITION_REASON_PATTERN: Final = late_pattern(_CONDITION_REASON)
 _CEL_IDENTIFIER_PATTERN: Final = late_pattern("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-def _regex_message(text: str, pattern: str, *examples: str) -> str:
+def regex_message(text: str, pattern: str, *examples: str) -> str:
+    """Return the message of a rule with its pattern and examples of what it allows."""
     message = ",  or ".join(f"'{example}'" for example in examples)
     return f"{text} (e.g. {message}, regex used for validation is '{pattern}')"
 
 
-_SUBDOMAIN_MESSAGE: Final = _regex_message(
+_SUBDOMAIN_MESSAGE: Final = regex_message(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character",
     _SUBDOMAIN,
     "example.com",
 )
-_LABEL_MESSAGE: Final = _regex_message(
+_LABEL_MESSAGE: Final = regex_message(
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
     "must start and end with an alphanumeric character",
     _LABEL,
     "my-name",
     "123-abc",
 )
-_LABEL_1035_MESSAGE: Final = _regex_message(
+_LABEL_1035_MESSAGE: Final = regex_message(
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
     "alphabetic character, and end with an alphanumeric character",
     _LABEL_1035,
     "my-name",
     "abc-123",
 )
-_QUALIFIED_RULE: Final = _regex_message(
+_QUALIFIED_RULE: Final = regex_message(
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character",
     _QUALIFIED,
@@ -72,7 +73,7 @@ _QUALIFIED_RULE: Final = _regex_message(
     "my.name",
     "123-abc",
 )
-_VALUE_MESSAGE: Final = _regex_message(
+_VALUE_MESSAGE: Final = regex_message(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
     "'.', and must start and end with an alphanumeric character",
     _VALUE,
@@ -80,7 +81,7 @@ _VALUE_MESSAGE: Final = _regex_message(
     "my_value",
     "12345",
 )
-_CONDITION_REASON_MESSAGE: Final = _regex_message(
+_CONDITION_REASON_MESSAGE: Final = regex_message(
     "a condition reason must start with alphabetic character, optionally followed by a string of "
     "alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
     _CONDITION_REASON,

@@ -10,8 +10,9 @@ import z3
 
 from celadon.admission import Operation, Request, default_options
 from celadon.admission.registration import Rule
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, parse_api_version
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 from celadon.kube.crd import CustomKind, custom_kinds
+from celadon.kube.metadata import gvk
 from celadon.kube.registry import create
 from celadon.kube.resources import Catalog, Resource, custom_resources, known_resources
 from celadon.kube.schemas import DecodeError, Schema, component, schema_for
@@ -377,15 +378,10 @@ class SymbolicRequest:
         if not isinstance(value, dict) or not value:
             return None
         if place is not None:
-            metadata = value["metadata"]
-            assert isinstance(metadata, dict)
-            metadata.update(place)
-        return self._kinds.completed(value, _kind_of(value))
-
-
-def _kind_of(value: JsonObject) -> GroupVersionKind:
-    group, version = parse_api_version(str(value["apiVersion"]))
-    return GroupVersionKind(group, version, str(value["kind"]))
+            object_meta = value["metadata"]
+            assert isinstance(object_meta, dict)
+            object_meta.update(place)
+        return self._kinds.completed(value, gvk(value))
 
 
 _TEXTS: Final = Schema(type="array", items=Schema(type="string"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
+
+import pytest
 
 from celadon.admission import Engine, Note, Outcome, Request, Verdict, World
 from celadon.cli.check.document_requests import DocumentRequest
 from celadon.cli.check.notices import Coverage
+from tests.cli.files import config_map, run, write
 
 
 class Answers:
@@ -50,3 +55,26 @@ def test_one_verdict_for_all_is_taken_in_once() -> None:
     for _ in range(2):
         coverage.judge(cast(Engine, engine), cast(World, None), cast(DocumentRequest, Object()))
     assert len(coverage.known) == 2
+
+
+LOST = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: lost
+spec:
+  validationActions: [Deny]
+  policyName: nobody
+"""
+
+
+def test_a_binding_without_a_policy_is_noticed_where_it_names_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lost.yaml").write_text(LOST)
+    resource = write(tmp_path / "object.json", config_map())
+    _, out, _ = run(capsys, "check", "-f", str(tmp_path / "lost.yaml"), resource, "-o", "json")
+    notices = json.loads(out)["notices"]
+    (notice,) = (one for one in notices if one["reason"] == "binding-without-policy")
+    assert (notice["file"], notice["line"]) == (str(tmp_path / "lost.yaml"), 7)
+    assert notice["message"] == "binding `lost` names policy `nobody`, which is not there"

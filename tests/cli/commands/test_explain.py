@@ -122,6 +122,17 @@ def test_text(files: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> Non
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_excluded_rules_are_shown_by_their_field(
+    files: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = POLICY["spec"]["matchConstraints"]["resourceRules"][0]
+    constraints = {"resourceRules": [rule], "excludeResourceRules": [rule]}
+    excluding = {**POLICY, "spec": {**POLICY["spec"], "matchConstraints": constraints}}
+    path = write(tmp_path / "excluding.json", excluding, BINDING)
+    _, out, _ = run(capsys, "explain", "-f", path, files[2])
+    assert "      excludeResourceRules[0]: covers configmaps v1\n" in out
+
+
 def test_errors_are_shown_where_they_came_up(
     files: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,9 +235,18 @@ def test_recorded_requests(
 @pytest.mark.parametrize(
     ("record", "complaint"),
     [
-        (event("update", requestObject=OBJECT), "the old object is not in the record"),
-        (event("patch", requestObject=[]), "the object is not in the record"),
-        (event("delete"), "the object is not in the record"),
+        (
+            event("update", requestObject=OBJECT),
+            "the old object is not in the record: give it with `--old`",
+        ),
+        (
+            event("patch", requestObject=[]),
+            "the object is not in the record: record responses, or give it with `--old`",
+        ),
+        (
+            event("delete"),
+            "the object is not in the record: record responses, or give it with `--old`",
+        ),
         (event("get"), "no policy sees the verb `get`"),
         (event("create", user={"groups": 5}), "`user.groups` must be a list, not the number 5"),
         (event("create", user={"extra": [1]}), "`user.extra` must be a map, not a list"),
@@ -249,7 +269,7 @@ def test_records_that_do_not_say_enough(
     path.write_text(json.dumps(record))
     code, _, err = run(capsys, "explain", *files[:2], "--from", str(path))
     assert code == 2
-    assert complaint in err
+    assert err.endswith(f"{complaint}\n  see `celadon explain --help`\n")
 
 
 def test_records_and_old_objects(

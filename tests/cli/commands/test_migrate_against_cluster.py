@@ -33,11 +33,13 @@ class OldEngine(BaseHTTPRequestHandler):
     """Refuses as a policy of Kyverno does that wants a team of Pods, but not of free ones."""
 
     seen: list[tuple[bool, str]]
+    managers: list[str]
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
         about = asked["object"]["metadata"]
         self.seen.append((asked["dryRun"], about["name"]))
+        self.managers.append(asked["options"]["fieldManager"])
         allowed = "team" in about.get("labels", {}) or about["name"].startswith("free")
         response: Json = {"uid": asked["uid"], "allowed": allowed}
         if not allowed:
@@ -56,9 +58,10 @@ class OldEngine(BaseHTTPRequestHandler):
 class Cluster:
     """A cluster with the old engine, and what that has seen."""
 
-    def __init__(self, api: KubeApi, seen: list[tuple[bool, str]]) -> None:
+    def __init__(self, api: KubeApi, seen: list[tuple[bool, str]], managers: list[str]) -> None:
         self.api = api
         self.seen = seen
+        self.managers = managers
 
     def pods(self) -> list[str]:
         found = self.api.request("GET", "/api/v1/pods")
@@ -69,13 +72,14 @@ class Cluster:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("hook")
     seen: list[tuple[bool, str]] = []
-    handler = type("Handler", (OldEngine,), {"seen": seen})
+    managers: list[str] = []
+    handler = type("Handler", (OldEngine,), {"seen": seen, "managers": managers})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = server_context(certificate("127.0.0.1"), folder)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     url = f"https://127.0.0.1:{server.server_address[1]}/"
     with serving(server), KubeApi([*existing_objects(), configuration(url)]) as api:
-        yield Cluster(api, seen)
+        yield Cluster(api, seen, managers)
 
 
 def existing_objects() -> list[Json]:
@@ -89,6 +93,12 @@ def existing_objects() -> list[Json]:
             "data": {"team": "a"},
         },
         {**pod(labels={"team": "a"}), "metadata": {"name": "there", "namespace": "default"}},
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "front", "namespace": "default"},
+            "spec": {"type": "NodePort", "ports": [{"port": 80}]},
+        },
     ]
 
 
@@ -131,6 +141,7 @@ def test_dry_runs_that_come_out_alike(tmp_path: Path, capsys: Capture, cluster: 
     assert (found["state"], found["cases"]) == ("translated", 2)
     assert "2 objects sent to the cluster, as dry runs\n2 requests compared" in text
     assert cluster.seen[:2] == [(True, "good"), (True, "bad")]
+    assert set(cluster.managers) == {"celadon"}
     assert cluster.pods() == ["there"]
 
 
@@ -155,13 +166,14 @@ def test_what_exists_can_be_asked_about(tmp_path: Path, capsys: Capture, cluster
     assert cluster.seen[0] == (True, "there")
 
 
-def test_addresses_of_services_that_exist(
-    tmp_path: Path, capsys: Capture, cluster: Cluster
+@pytest.mark.parametrize("name", ["kubernetes", "front"])
+def test_addresses_and_ports_of_services_that_exist(
+    name: str, tmp_path: Path, capsys: Capture, cluster: Cluster
 ) -> None:
-    service = cluster.api.request("GET", "/api/v1/namespaces/default/services/kubernetes")
+    service = cluster.api.request("GET", f"/api/v1/namespaces/default/services/{name}")
     named = rule(TEAM, kinds=["Service"])
     (found,), text = compared(tmp_path, capsys, cluster, [service], named)
-    assert (found["differences"][0]["object"], found["cases"]) == ("Service kubernetes", 1)
+    assert (found["differences"][0]["object"], found["cases"]) == (f"Service {name}", 1)
     assert "refused by others" not in text
 
 
@@ -190,7 +202,7 @@ def test_objects_that_say_nothing_are_counted(
         "1 not: objects of their kind are not stored\n",
         "1 not: the cluster does not serve their kind",
     ):
-        assert line in text
+        assert f" {line}" in text
 
 
 def test_labels_of_namespaces_are_those_of_the_cluster(
@@ -263,7 +275,52 @@ def test_a_cluster_that_does_not_answer(
     words += ["--kubeconfig", str(cluster.api.kubeconfig)]
     code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
     assert code == Exit.USAGE
-    assert err.endswith(": nobody there\n")
+    server = err.partition(" are sent to ")[2].partition(": nothing is written")[0]
+    assert err.endswith(f"error: {server}: nobody there\n")
+
+
+@pytest.mark.parametrize(
+    ("user", "wrong"),
+    [
+        ({"username": 5}, "`status.userInfo.username` must be text, not the number 5"),
+        ({"uid": 5}, "`status.userInfo.uid` must be text, not the number 5"),
+        ({"groups": "a"}, "`status.userInfo.groups` must be a list, not text"),
+        ({"extra": [1]}, "`status.userInfo.extra` must be a map, not a list"),
+    ],
+)
+def test_a_user_of_another_shape(
+    user: Json,
+    wrong: str,
+    tmp_path: Path,
+    capsys: Capture,
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def reviewed(*_: Any) -> Json:
+        return {"status": {"userInfo": user}}
+
+    monkeypatch.setattr(ClusterClient, "create", reviewed)
+    write(tmp_path / "team.yaml", enforced(rule(TEAM), name="team"))
+    words = ["--against", "cluster", str(tmp_path / "team.yaml"), "-o", str(tmp_path / "out")]
+    words += ["--kubeconfig", str(cluster.api.kubeconfig)]
+    code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
+    assert code == Exit.USAGE
+    assert err.endswith(f": POST /apis/authentication.k8s.io/v1/selfsubjectreviews: {wrong}\n")
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_sent(
+    tmp_path: Path, capsys: Capture, cluster: Cluster
+) -> None:
+    write(tmp_path / "team.yaml", enforced(rule(TEAM), name="team"))
+    write(tmp_path / "objects.yaml", pod(name="good", labels={"team": "a"}))
+    with (tmp_path / "objects.yaml").open("a") as file:
+        file.write("---\nkind: [\n")
+    words = ["--against", "cluster", str(tmp_path / "objects.yaml"), "-o", str(tmp_path / "out")]
+    words += ["--kubeconfig", str(cluster.api.kubeconfig)]
+    cluster.seen.clear()
+    code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
+    assert (code, cluster.seen) == (Exit.USAGE, [(True, "good")])
+    assert f"error: {tmp_path / 'objects.yaml'}:" in err
 
 
 def test_a_kubeconfig_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State, Violation
 from celadon.cli.own_files import FileNames
-from celadon.cli.report.check_view import _by, write_mutated
+from celadon.cli.report.check_view import CheckView, _by, write_mutated
+from celadon.cli.report.report_model import ReportStyle
 from tests.cli.files import binding, config_map, policy, run, write
 
 
@@ -68,6 +69,22 @@ def test_equal_warnings_are_one_block(capsys: pytest.CaptureFixture[str]) -> Non
     _, out, _ = run(capsys, "check", "-f", "policies.json", "given.json")
     assert out.count("warning:") == 1
     assert "          given.json:" in out
+
+
+def test_changes_of_objects_are_coloured() -> None:
+    changed = Mutated({"a": 1, "b": 2}, {"a": 1, "b": 3}, (), ())
+    place = Place("a.yaml", 1)
+    result = ObjectResult(
+        place, "it", "v1", "Pod", "shop", "a", "CREATE", State.ADMITTED, mutated=changed
+    )
+    lines = CheckView(Report(objects=(result,))).text(ReportStyle(color=True)).splitlines()
+    start = next(number for number, line in enumerate(lines) if "mutated:" in line)
+    assert lines[start + 2 : start + 6] == [
+        "    \033[2m@@ -1,2 +1,2 @@\033[0m",
+        "     a: 1",
+        "    \033[31;1m-b: 2\033[0m",
+        "    \033[32m+b: 3\033[0m",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Answer]]] = [
         {"spec: required: a": Answer.YES},
     ),
     ("another type", obj(a=INTEGER), obj(a=TEXT), {"spec.a: type": Answer.YES}),
+    (
+        "a rule about an integer that is a number",
+        obj(a=LARGE),
+        obj(a={"type": "number"}) | rules("!has(self.a) || self.a < 4.0"),
+        {"spec.a: type": Answer.NO, "spec: rule 0": Answer.UNKNOWN},
+    ),
     ("a pattern", obj(a=TEXT), obj(a=TEXT | {"pattern": "^a*$"}), {"spec.a: pattern": Answer.YES}),
     (
         "a pattern that was an enumeration",
@@ -124,6 +130,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Answer]]] = [
 )
 def test_answers(old: dict[str, Any], new: dict[str, Any], answers: dict[str, Answer]) -> None:
     assert {one.demand.text: one.answer for one in replies(old, new)} == answers
+
+
+def test_rules_of_the_whole_object_held() -> None:
+    """A rule of the old revision at its root keeps objects from being invalid in the new one."""
+    old = kind_of(obj(a=LARGE), **rules("!has(self.spec) || !has(self.spec.a) || self.spec.a < 4"))
+    answers = list(Revisions(old, kind_of(obj(a=SMALL)), RELEASE).replies())
+    assert [(one.demand.text, one.answer) for one in answers] == [("spec.a: maximum", Answer.NO)]
 
 
 def test_the_object_and_what_is_said_of_it() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from celadon.admission import Cause, Decision, Source
 from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
-from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
+from celadon.cli.check.plugins import Unasked
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Problem, exit_of
 from celadon.records import dataclass
@@ -264,40 +264,6 @@ class AuditReport:
         everything = self.fail_on is FailOn.VIOLATION
         against = self.total.violating if everything else self.total.denied
         return Exit.DENIED if against else Exit.OK
-
-
-def report_of(
-    findings: Findings,
-    policies: tuple[AuditedPolicy, ...],
-    policy_errors: tuple[PolicyError, ...],
-    notices: tuple[Notice, ...],
-    *,
-    operation: str,
-    summary_by: str,
-    strict: bool,
-    fail_on: FailOn,
-    choice: PluginChoice,
-) -> AuditReport:
-    """Return the report; the groups with most violations come first."""
-    groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
-    return AuditReport(
-        operation=operation,
-        objects=findings.objects,
-        judged=findings.judged,
-        total=findings.total,
-        policies=policies,
-        summary_by=summary_by,
-        groups=tuple(groups),
-        violation_count=findings.violation_count,
-        violations=tuple(findings.violations),
-        policy_errors=policy_errors,
-        notices=notices,
-        problems=tuple(dict.fromkeys(findings.problems)),
-        strict=strict,
-        fail_on=fail_on,
-        plugins=choice.asked,
-        unasked_plugins=unasked_plugins(choice, findings.unasked),
-    )
 
 
 # --- Fleets ------------------------------------------------------------------

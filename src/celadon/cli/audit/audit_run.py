@@ -35,6 +35,7 @@ from celadon.cli.check.check_report import Notice, NoticeReason, Place
 from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
+from celadon.cli.check.plugins import unasked_plugins
 from celadon.cli.options import VERSIONS
 from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
@@ -150,24 +151,33 @@ def take(audit: Audit, findings: audit_report.Findings, part: audit_report.Findi
 def finished(
     audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
 ) -> audit_report.AuditReport:
-    """Return the report; `existing` is what policies could look up."""
-    policies = audit.sets.validating
+    """Return the report; `existing` is what policies could look up. The groups with most violations
+    come first."""
+    policies, settings = audit.sets.validating, audit.settings
     notices = (
         *_notices(audit, findings, existing),
         *_guessed(findings),
         *assumed_namespaces(findings.namespaces, existing, ", or in the source"),
         *findings.ignored.values(),
     )
-    return audit_report.report_of(
-        findings,
-        tuple(_policies(policies, findings)),
-        tuple(error for policy_set in audit.sets.all for error in policy_set.errors),
-        notices,
-        operation=audit.settings.operation.value,
-        summary_by=audit.settings.summary_by,
+    groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
+    return audit_report.AuditReport(
+        operation=settings.operation.value,
+        objects=findings.objects,
+        judged=findings.judged,
+        total=findings.total,
+        policies=tuple(_policies(policies, findings)),
+        summary_by=settings.summary_by,
+        groups=tuple(groups),
+        violation_count=findings.violation_count,
+        violations=tuple(findings.violations),
+        policy_errors=tuple(error for policy_set in audit.sets.all for error in policy_set.errors),
+        notices=notices,
+        problems=tuple(dict.fromkeys(findings.problems)),
         strict=audit.strict,
         fail_on=audit.fail_on,
-        choice=audit.settings.choice,
+        plugins=settings.choice.asked,
+        unasked_plugins=unasked_plugins(settings.choice, findings.unasked),
     )
 
 

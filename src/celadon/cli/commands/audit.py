@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import glob
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.check import check_options
 from celadon.cli.exits import Exit, WrongUseError
-from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
+from celadon.cli.options import (
+    POLICIES,
+    add_exclude,
+    add_files,
+    add_version,
+    asks_cluster,
+    count,
+    lacking_client,
+)
 from celadon.cli.project_config import add_project, use_project
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT
@@ -217,7 +224,7 @@ def run(options: argparse.Namespace) -> Exit:
         progress.done()
         output.show(whole, FLEET, options)
         return whole.exit
-    if _asks_cluster(options):
+    if asks_cluster(options):
         report = _cluster_report(audit, options)
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
@@ -255,7 +262,7 @@ def _compare(
             emit=emit,
         )
 
-    if _asks_cluster(options):
+    if asks_cluster(options):
         report = _compared_cluster(options, releases, audit_of, fail_on)
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
@@ -301,10 +308,6 @@ def _write_line(violation: Violation) -> None:
     output.write(violation_line(violation))
 
 
-def _asks_cluster(options: argparse.Namespace) -> bool:
-    return bool(options.from_cluster or options.kubeconfig or options.context)
-
-
 def _cluster_report(
     audit: Audit, options: argparse.Namespace, copy: ClusterCopy | None = None
 ) -> AuditReport:
@@ -343,15 +346,15 @@ def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
         *options.etcd_snapshot,
         *([options.fleet] if options.fleet else []),
     ]
-    if not (sources or _asks_cluster(options)):
+    if not (sources or asks_cluster(options)):
         return "nothing to audit: give dumps, or a cluster with `--from-cluster`"
     if len(sources) > 1 and options.fleet:
         return "either a fleet or other sources"
-    if sources and _asks_cluster(options):
+    if sources and asks_cluster(options):
         return "either dumps or a cluster"
-    if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
-        return "a cluster needs a package more: pip install 'celadon[serve]'"
-    if options.state and not (options.fleet or _asks_cluster(options)):
+    if asks_cluster(options) and lacking_client():
+        return lacking_client()
+    if options.state and not (options.fleet or asks_cluster(options)):
         return "`--state` goes with a cluster, or with `--fleet`"
     if [*options.files, *options.sources].count("-") > 1:
         return "standard input (`-`) can only be read once"

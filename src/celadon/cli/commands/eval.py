@@ -17,7 +17,6 @@ from celadon.kube.json_types import JsonDict
 if TYPE_CHECKING:
     from celadon.cel import Environment
 
-_PROGRAM: Final = "celadon eval"
 
 DESCRIPTION: Final = """\
 Evaluate one CEL expression, with the functions that policies have in a release of Kubernetes.

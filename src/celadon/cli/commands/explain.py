@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from celadon.cli.check.check_report import ObjectResult
 
-_PROGRAM: Final = "celadon explain"
 
 DESCRIPTION: Final = """\
 Tell why admission policies decide about an object as they do.

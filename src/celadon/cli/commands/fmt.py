@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from celadon.cli.fmt import LayoutConfig, TextLayout
     from celadon.cli.reading.documents import Problem
 
-_PROGRAM: Final = "celadon fmt"
 
 DESCRIPTION: Final = """\
 Lay out the CEL expressions in YAML and JSON: of policies, mutating policies, webhooks, the rules of

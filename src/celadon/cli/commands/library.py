@@ -91,7 +91,6 @@ def fact_lines(policy: LibraryPolicy, version: str) -> Iterator[str]:
 
 # --- The command -------------------------------------------------------------
 
-_PROGRAM: Final = "celadon library"
 
 DESCRIPTION: Final = """\
 Policies to start from, each with its binding, its test, and a page that says why.

@@ -18,7 +18,6 @@ from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 if TYPE_CHECKING:
     from celadon.cli.reading.documents import Problem
 
-_PROGRAM: Final = "celadon lint"
 
 DESCRIPTION: Final = """\
 Find what is wrong with admission policies and bindings: what the API server would refuse, what does

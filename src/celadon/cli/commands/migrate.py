@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit, WrongUseError
-from celadon.cli.options import DEFAULT_VERSION, kubernetes_version
+from celadon.cli.options import DEFAULT_VERSION, asks_cluster, kubernetes_version, lacking_client
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, ReportStyle
 
 if TYPE_CHECKING:
     from celadon.cli.migration.migration_plan import MigrationPlan
     from celadon.cli.migration.migration_run import Migration
 
-_PROGRAM: Final = "celadon migrate"
 _SOURCES: Final = ("audit-log", "webhook", "cluster")
 """Where requests come from of which the old engine's verdict is known."""
 
@@ -189,10 +188,6 @@ def _is_against_cluster(options: argparse.Namespace) -> bool:
     return any(kind == "cluster" for kind, _ in options.against)
 
 
-def _asks_cluster(options: argparse.Namespace) -> bool:
-    return bool(options.from_cluster or options.kubeconfig or options.context)
-
-
 def _wrong_use(options: argparse.Namespace) -> str:
     sources = [*options.paths, *options.etcd_snapshot]
     unknown = [kind for kind, _ in options.against if kind not in _SOURCES]
@@ -204,26 +199,20 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return "`--against` does not go with `--plan`, which compares what exists"
     if options.warn:
         return "`--warn` does not go with `--plan`, which begins so"
-    if not (sources or _asks_cluster(options)):
+    if not (sources or asks_cluster(options)):
         return "nothing to plan for: give dumps, or a cluster with `--from-cluster`"
-    if sources and _asks_cluster(options):
+    if sources and asks_cluster(options):
         return "either dumps or a cluster"
-    return _lacking_package() if _asks_cluster(options) else ""
+    return lacking_client() if asks_cluster(options) else ""
 
 
 def _wrong_sources(options: argparse.Namespace) -> str:
     is_against = _is_against_cluster(options)
-    if options.etcd_snapshot or (_asks_cluster(options) and not is_against):
+    if options.etcd_snapshot or (asks_cluster(options) and not is_against):
         return "a cluster and its backups go with `--plan`, a cluster with `--against cluster`, too"
     if not options.paths:
         return "no policies: give files or folders"
-    return _lacking_package() if is_against else ""
-
-
-def _lacking_package() -> str:
-    if importlib.util.find_spec("httpcore") is None:
-        return "a cluster needs a package more: pip install 'celadon[serve]'"
-    return ""
+    return lacking_client() if is_against else ""
 
 
 def _planned(options: argparse.Namespace) -> Exit:
@@ -256,7 +245,7 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan:
 
     allows = options.allow_existing
     progress = output.Progress("objects audited:")
-    if not _asks_cluster(options):
+    if not asks_cluster(options):
         inputs = given_inputs(options.paths, options.etcd_snapshot)
         plan = plan_of_dumps(inputs, progress.share, allows_existing=allows)
         progress.done()

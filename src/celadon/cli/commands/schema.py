@@ -471,7 +471,6 @@ def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
 
 # `celadon schema`: the fields of Kubernetes' types.
 
-_PROGRAM: Final = "celadon schema"
 _ACTIONS: Final = ("list", "show", "build")
 _FORMATS: Final = ("text", "json", "yaml")
 

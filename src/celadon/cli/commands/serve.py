@@ -14,7 +14,14 @@ from celadon import __version__, private_files
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.options import add_version, count, missing_package, seconds
+from celadon.cli.options import (
+    add_certificate,
+    add_plain_http,
+    add_version,
+    count,
+    missing_package,
+    seconds,
+)
 from celadon.cli.processes import leave
 from celadon.kube.json_types import JsonObject
 
@@ -201,15 +208,7 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--client-ca-file", type=Path, metavar="FILE", help="authorities of client certificates"
     )
-    group.add_argument(
-        "--tls-cert-file",
-        type=Path,
-        metavar="FILE",
-        help="the server's certificate (default: one is made)",
-    )
-    group.add_argument(
-        "--tls-private-key-file", type=Path, metavar="FILE", help="the key of that certificate"
-    )
+    add_certificate(group)
     group.add_argument(
         "--anonymous-auth",
         choices=("true", "false"),
@@ -245,8 +244,7 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
         help="more keys that may have signed them; may be repeated",
     )
     _add_front_proxy(group)
-    group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
-    group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+    add_plain_http(group)
 
 
 def _add_front_proxy(group: argparse._ArgumentGroup) -> None:

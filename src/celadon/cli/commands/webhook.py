@@ -14,7 +14,9 @@ from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,
+    add_certificate,
     add_files,
+    add_plain_http,
     add_version,
     count,
     missing_package,
@@ -102,15 +104,7 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
         metavar="HOST:PORT",
         help="port 0 is any that is free (default: 0.0.0.0:8443)",
     )
-    group.add_argument(
-        "--tls-cert-file",
-        type=Path,
-        metavar="FILE",
-        help="the server's certificate (default: one is made)",
-    )
-    group.add_argument(
-        "--tls-private-key-file", type=Path, metavar="FILE", help="the key of that certificate"
-    )
+    add_certificate(group)
     group.add_argument(
         "--ca-out", type=Path, metavar="FILE", help="write what callers should trust: the caBundle"
     )
@@ -120,8 +114,7 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="take reviews only from callers with a certificate of these authorities",
     )
-    group.add_argument("--plain-http", action="store_true", help="no TLS; on loopback only")
-    group.add_argument("--force-plain-http", action="store_true", help="no TLS, on any address")
+    add_plain_http(group)
 
 
 def _add_log(group: argparse._ArgumentGroup) -> None:

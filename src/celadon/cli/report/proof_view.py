@@ -9,26 +9,7 @@ from typing import Final
 from celadon.cli import claims, diff, proof_report
 from celadon.cli.check.check_report import Place
 from celadon.cli.diff import DiffAnswer, DiffReport
-from celadon.cli.report.report_model import (
-    SHAPES,
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportStyle,
-    ReportView,
-    Shapes,
-    document,
-    error_case,
-    error_finding,
-    joined,
-    lines,
-    one_line,
-    plural,
-    policy_error_lines,
-    yaml_text,
-)
+from celadon.cli.report import report_model as model
 from celadon.kube.json_types import JsonDict
 
 # --- Proofs ------------------------------------------------------------------
@@ -51,12 +32,12 @@ _COUNTED: Final = {
 _UNDECIDED: Final = "not decided"
 
 
-class ProofView(ReportView[proof_report.ProofReport]):
+class ProofView(model.ReportView[proof_report.ProofReport]):
     """Answers about policies and definitions."""
 
     command = "celadon prove"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
         reported_items = [
             item
@@ -96,7 +77,7 @@ class ProofView(ReportView[proof_report.ProofReport]):
             for item in self.report.items
         ]
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Yield a finding for each fault, and for what is not decided."""
         for item in self.report.items:
             name = f"{item.subject} {item.field}"
@@ -104,8 +85,8 @@ class ProofView(ReportView[proof_report.ProofReport]):
                 is_undecided = remark.title == _UNDECIDED
                 if not (remark.is_fault or is_undecided):
                     continue
-                yield Finding(
-                    Level.WARNING if is_undecided else Level.ERROR,
+                yield model.Finding(
+                    model.Level.WARNING if is_undecided else model.Level.ERROR,
                     item.place,
                     remark.title,
                     f"{name}: {remark.title}{f': {remark.text}' if remark.text else ''}",
@@ -114,24 +95,24 @@ class ProofView(ReportView[proof_report.ProofReport]):
                     details=tuple(_example_lines(item)) if remark.is_fault else (),
                 )
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Return what the groups stand for."""
         return meaning_rules(groups, {})
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """Yield a case for each place."""
         for item in self.report.items:
-            state = CaseState.SKIPPED if item.is_undecided else CaseState.PASSED
+            state = model.CaseState.SKIPPED if item.is_undecided else model.CaseState.PASSED
             remarks = [
                 f"{each.title}: {each.text}".removesuffix(": ")
                 for each in item.remarks
                 if each.is_fault or each.title == _UNDECIDED
             ]
-            yield ReportCase(
+            yield model.ReportCase(
                 "prove",
                 f"{item.subject} {item.field}",
                 item.place,
-                CaseState.FAILED if item.is_finding else state,
+                model.CaseState.FAILED if item.is_finding else state,
                 "; ".join(remarks),
                 "\n".join((*remarks, *_example_lines(item))),
             )
@@ -144,14 +125,14 @@ def _group(title: str) -> str:
 def _count(nouns: tuple[str, str], items: Sequence[proof_report.ProofItem]) -> str:
     findings = sum(item.is_finding for item in items)
     undecided = sum(item.is_undecided and not item.is_finding for item in items)
-    return f"{plural(len(items), *nouns)}, {findings} with findings, {undecided} not decided"
+    return f"{model.plural(len(items), *nouns)}, {findings} with findings, {undecided} not decided"
 
 
-def _lines(item: proof_report.ProofItem, look: ReportStyle) -> Iterator[str]:
-    yield look.paint("bold", lines(f"{item.place}: {item.subject} {item.field}"))
+def _lines(item: proof_report.ProofItem, look: model.ReportStyle) -> Iterator[str]:
+    yield look.paint("bold", model.lines(f"{item.place}: {item.subject} {item.field}"))
     for remark in item.remarks:
         title = look.paint("error", remark.title) if remark.is_fault else remark.title
-        yield f"  {title}: {one_line(remark.text)}" if remark.text else f"  {title}"
+        yield f"  {title}: {model.one_line(remark.text)}" if remark.text else f"  {title}"
     if item.examples:
         yield "  for instance:"
         yield from (f"    {line}" for line in _example_lines(item))
@@ -163,7 +144,7 @@ def _example_lines(item: proof_report.ProofItem) -> Iterator[str]:
             yield "---"
         if example.title:
             yield f"# {example.title}"
-        yield from lines(yaml_text(example.manifest)).splitlines()
+        yield from model.lines(model.yaml_text(example.manifest)).splitlines()
 
 
 _STYLES: Final = {
@@ -181,8 +162,8 @@ _STYLES: Final = {
 #
 # For people: requests first, then what is not decided, then what is proved.
 
-ANSWER_SHAPES: Final[Shapes] = {
-    **SHAPES,
+ANSWER_SHAPES: Final[model.Shapes] = {
+    **model.SHAPES,
     proof_report.Against: (
         "policy",
         "binding",
@@ -201,27 +182,27 @@ ANSWER_SHAPES: Final[Shapes] = {
 
 def answers_text(
     report: DiffReport | claims.ClaimReport,
-    look: ReportStyle,
+    look: model.ReportStyle,
     examples: Iterable[list[str]],
     others: Sequence[str],
 ) -> str:
     """Return the report for people: blocks of lines for requests, notices, the lines about all
     `others`, and the answer to the whole question."""
-    blocks = [*policy_error_lines(report.errors, look), *examples]
-    blocks += ([lines(f"notice: {notice}")] for notice in report.notices)
+    blocks = [*model.policy_error_lines(report.errors, look), *examples]
+    blocks += ([model.lines(f"notice: {notice}")] for notice in report.notices)
     blocks += [[*others]] if others else []
     blocks.append([look.paint("bold", report.summary)])
-    return joined(blocks)
+    return model.joined(blocks)
 
 
 def undecided_finding(
     answer: DiffAnswer | claims.ClaimAnswer, subject: str, message: str
-) -> Finding:
+) -> model.Finding:
     """Return the finding that something is not decided; it stands at the first reason if the answer
     itself has no place."""
     reason_place = answer.reasons[0].place if answer.reasons else Place()
-    return Finding(
-        Level.WARNING,
+    return model.Finding(
+        model.Level.WARNING,
         answer.place if answer.place.file else reason_place,
         _UNDECIDED,
         message,
@@ -233,21 +214,25 @@ def undecided_finding(
 
 def answer_case(
     answer: DiffAnswer | claims.ClaimAnswer, group: str, name: str, fault: str
-) -> ReportCase:
+) -> model.ReportCase:
     """Return the case of an answer, which has failed if a fault is found."""
-    state, text = CaseState.PASSED, answer.answer
+    state, text = model.CaseState.PASSED, answer.answer
     if fault:
-        state, text = CaseState.FAILED, fault
+        state, text = model.CaseState.FAILED, fault
     elif answer.answer == _UNDECIDED:
-        state, text = CaseState.SKIPPED, "; ".join(reason.message for reason in answer.reasons)
+        state, text = (
+            model.CaseState.SKIPPED,
+            "; ".join(reason.message for reason in answer.reasons),
+        )
     details = "\n".join(request_lines(answer.example.request)) if answer.example else ""
-    return ReportCase(group, name, answer.place, state, text, details)
+    return model.ReportCase(group, name, answer.place, state, text, details)
 
 
-def meaning_rules(groups: Sequence[str], meanings: Mapping[str, str]) -> list[FindingRule]:
+def meaning_rules(groups: Sequence[str], meanings: Mapping[str, str]) -> list[model.FindingRule]:
     """Return what groups of findings stand for; a group without a meaning speaks for itself."""
     return [
-        FindingRule(group, group, meanings.get(group, group.replace("-", " "))) for group in groups
+        model.FindingRule(group, group, meanings.get(group, group.replace("-", " ")))
+        for group in groups
     ]
 
 
@@ -255,9 +240,9 @@ def request_lines(request: proof_report.ExampleRequest) -> Iterator[str]:
     """Yield a request as manifests."""
     if request.user:
         groups = f" of {', '.join(request.groups)}" if request.groups else ""
-        yield one_line(f"# by {request.user}{groups}")
+        yield model.one_line(f"# by {request.user}{groups}")
     if request.remark:
-        yield one_line(f"# {request.remark}")
+        yield model.one_line(f"# {request.remark}")
     manifests = [
         *(("", value) for value in request.around),
         *([("# before", request.old_manifest)] if request.old_manifest is not None else []),
@@ -268,14 +253,14 @@ def request_lines(request: proof_report.ExampleRequest) -> Iterator[str]:
             yield "---"
         if title and request.old_manifest is not None:
             yield title
-        yield from lines(yaml_text(value)).splitlines()
+        yield from model.lines(model.yaml_text(value)).splitlines()
 
 
 # --- Claims ------------------------------------------------------------------
 
 # What came of claims about policies, as renderers see it.
 
-_SHAPES: Final[Shapes] = {
+_SHAPES: Final[model.Shapes] = {
     **ANSWER_SHAPES,
     proof_report.Against: ("policy", "binding", "param", "field", "*place", "message"),
     claims.ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
@@ -291,12 +276,12 @@ _MEANT: Final = {
 }
 
 
-class ClaimView(ReportView[claims.ClaimReport]):
+class ClaimView(model.ReportView[claims.ClaimReport]):
     """Claims and their answers."""
 
     command = "celadon prove"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
         counterexamples = (
@@ -308,7 +293,7 @@ class ClaimView(ReportView[claims.ClaimReport]):
     def data(self) -> JsonDict:
         """Return the document of kind ProofReport."""
         report = self.report
-        return document(
+        return model.document(
             "ProofReport",
             _SHAPES,
             summary={"answer": report.summary, "exitCode": int(report.exit)},
@@ -318,9 +303,9 @@ class ClaimView(ReportView[claims.ClaimReport]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Yield a finding for each counterexample, and for what is not decided."""
-        yield from map(error_finding, self.report.errors)
+        yield from map(model.error_finding, self.report.errors)
         for answer in self.report.of(claims.COUNTEREXAMPLE):
             assert answer.example is not None
             message = (
@@ -328,32 +313,32 @@ class ClaimView(ReportView[claims.ClaimReport]):
             )
             details = (*_against(answer), *request_lines(answer.example.request))
             title = group = claims.COUNTEREXAMPLE
-            yield Finding(
-                Level.ERROR, answer.place, title, message, group, answer.name, details=details
+            yield model.Finding(
+                model.Level.ERROR, answer.place, title, message, group, answer.name, details=details
             )
         for answer in self.report.of(claims.UNDECIDED):
             message = f"{answer.name}: {answer.endpoint}: {claims.UNDECIDED}"
             yield undecided_finding(answer, answer.name, message)
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Return what the groups stand for."""
         return meaning_rules(groups, _MEANT)
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """Yield a case for each question."""
-        yield from map(error_case, self.report.errors)
+        yield from map(model.error_case, self.report.errors)
         for answer in self.report.answers:
             is_fault = answer.answer == claims.COUNTEREXAMPLE
             fault = f"{answer.answer}: {answer.claim}" if is_fault else ""
             yield answer_case(answer, "prove", f"{answer.name} {answer.endpoint}", fault)
 
 
-def _counterexample(answer: claims.ClaimAnswer, look: ReportStyle) -> list[str]:
+def _counterexample(answer: claims.ClaimAnswer, look: model.ReportStyle) -> list[str]:
     assert answer.example is not None
     verdict = answer.example.verdict.verdict
     place = f"{answer.place}: " if answer.place.file else ""
     head = look.paint("bold", f"{claims.COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
-    result = [head, f"  {lines(place)}{lines(answer.claim)}"]
+    result = [head, f"  {model.lines(place)}{model.lines(answer.claim)}"]
     result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
     result += (
         f"    {line}" for line in (*_against(answer), *request_lines(answer.example.request))
@@ -365,15 +350,15 @@ def _against(answer: claims.ClaimAnswer) -> Iterator[str]:
     assert answer.example is not None
     for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
-        yield one_line(f"# {place}{by.policy}: {by.message}")
+        yield model.one_line(f"# {place}{by.policy}: {by.message}")
 
 
-def _undecided(report: claims.ClaimReport, look: ReportStyle) -> Iterator[str]:
+def _undecided(report: claims.ClaimReport, look: model.ReportStyle) -> Iterator[str]:
     title = look.paint("notice", claims.UNDECIDED)
     for answer in report.of(claims.UNDECIDED):
         for reason in answer.reasons:
             place = f"{reason.place}: " if reason.place.file else ""
-            yield lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
+            yield model.lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
 
 
 def _proved(report: claims.ClaimReport) -> Iterator[str]:
@@ -385,8 +370,10 @@ def _proved(report: claims.ClaimReport) -> Iterator[str]:
                 [],
             ).append(claim_answer.endpoint)
     for (name, answer, items, bounded), endpoints in ways.items():
-        bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
-        yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")
+        bound = (
+            f" with at most {model.plural(items, 'item')} in {', '.join(bounded)}" if items else ""
+        )
+        yield model.lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")
 
 
 # --- Comparisons -------------------------------------------------------------
@@ -396,7 +383,7 @@ def _proved(report: claims.ClaimReport) -> Iterator[str]:
 # For people: differences first, each with a request and what both sides say of it; then what is not
 # decided, and what is proved.
 
-_DIFF_SHAPES: Final[Shapes] = {
+_DIFF_SHAPES: Final[model.Shapes] = {
     **ANSWER_SHAPES,
     diff.DiffExample: ("old", "new", "*request"),
     DiffAnswer: (
@@ -412,12 +399,12 @@ _DIFF_MEANINGS: Final = {
 }
 
 
-class DiffView(ReportView[DiffReport]):
+class DiffView(model.ReportView[DiffReport]):
     """A comparison."""
 
     command = "celadon diff"
 
-    def text(self, look: ReportStyle) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Differences with their requests, what is not decided, what is proved; and the answer."""
         report = self.report
         differences = (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
@@ -427,7 +414,7 @@ class DiffView(ReportView[DiffReport]):
     def data(self) -> JsonDict:
         """Return the document of kind DiffReport."""
         report = self.report
-        return document(
+        return model.document(
             "DiffReport",
             _DIFF_SHAPES,
             old=report.old,
@@ -440,22 +427,22 @@ class DiffView(ReportView[DiffReport]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Yield a finding for each difference, and for what is not decided."""
-        yield from map(error_finding, self.report.errors)
+        yield from map(model.error_finding, self.report.errors)
         for group in _alike(self.report.of(diff.DIFFERS)):
             yield _difference_finding(group)
         for answer in self.report.of(diff.UNDECIDED):
             message = f"{answer.endpoint}: not decided whether it is {answer.direction}"
             yield undecided_finding(answer, answer.endpoint, message)
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Return what the groups stand for."""
         return meaning_rules(groups, _DIFF_MEANINGS)
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """Yield a case for each question."""
-        yield from map(error_case, self.report.errors)
+        yield from map(model.error_case, self.report.errors)
         for answer in self.report.answers:
             fault = _sides(answer) if answer.answer == diff.DIFFERS else ""
             name = f"{answer.endpoint} {answer.direction}"
@@ -478,7 +465,7 @@ def _cause(side: proof_report.SideVerdict) -> object:
     )
 
 
-def _difference(group: Sequence[DiffAnswer], look: ReportStyle) -> list[str]:
+def _difference(group: Sequence[DiffAnswer], look: model.ReportStyle) -> list[str]:
     first = group[0]
     also = ", ".join(answer.endpoint for answer in group[1:])
     head = look.paint("bold", f"{first.direction}: {first.endpoint}")
@@ -488,13 +475,13 @@ def _difference(group: Sequence[DiffAnswer], look: ReportStyle) -> list[str]:
     return result
 
 
-def _side_lines(answer: DiffAnswer, look: ReportStyle) -> Iterator[str]:
+def _side_lines(answer: DiffAnswer, look: model.ReportStyle) -> Iterator[str]:
     assert answer.example is not None
     for name, side in (("old", answer.example.old), ("new", answer.example.new)):
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
         for against in side.against:
             place = f"{against.place}: " if against.place.file else ""
-            yield f"       {one_line(f'{place}{against.policy}: {against.message}')}"
+            yield f"       {model.one_line(f'{place}{against.policy}: {against.message}')}"
 
 
 def _difference_example(answer: DiffAnswer) -> Iterator[str]:
@@ -514,7 +501,7 @@ def _judges(answer: DiffAnswer, *, is_short: bool = False) -> str:
     return "ones" if is_short else "policies"
 
 
-def _difference_finding(group: Sequence[DiffAnswer]) -> Finding:
+def _difference_finding(group: Sequence[DiffAnswer]) -> model.Finding:
     first = group[0]
     assert first.example is not None
     where = ", ".join(answer.endpoint for answer in group)
@@ -523,8 +510,8 @@ def _difference_finding(group: Sequence[DiffAnswer]) -> Finding:
         for name, side in (("old", first.example.old), ("new", first.example.new))
         for against in side.against
     ]
-    return Finding(
-        Level.ERROR,
+    return model.Finding(
+        model.Level.ERROR,
         first.place,
         f"{first.direction} {'definition' if first.operation == diff.STORED else 'policy'}",
         f"{where}: {_sides(first)}",
@@ -534,7 +521,7 @@ def _difference_finding(group: Sequence[DiffAnswer]) -> Finding:
     )
 
 
-def _undecided_differences(report: DiffReport, look: ReportStyle) -> Iterator[str]:
+def _undecided_differences(report: DiffReport, look: model.ReportStyle) -> Iterator[str]:
     reasons: dict[proof_report.Reason, list[str]] = {}
     for answer in report.of(diff.UNDECIDED):
         for reason in answer.reasons:
@@ -544,7 +531,7 @@ def _undecided_differences(report: DiffReport, look: ReportStyle) -> Iterator[st
     for reason, value in reasons.items():
         place = f"{reason.place}: " if reason.place.file else ""
         about = f" ({', '.join(dict.fromkeys(value))})" if value else ""
-        yield f"{look.paint('notice', 'not decided')}: {lines(place + reason.message)}{about}"
+        yield f"{look.paint('notice', 'not decided')}: {model.lines(place + reason.message)}{about}"
 
 
 def _proved_same(report: DiffReport) -> Iterator[str]:
@@ -564,5 +551,5 @@ def _proved_same(report: DiffReport) -> Iterator[str]:
             if answer == diff.BOUNDED:
                 items = max(answer.items for answer in answers)
                 paths = dict.fromkeys(path for answer in answers for path in answer.bounded)
-                bound = f" with at most {plural(items, 'item')} in {', '.join(paths)}"
-            yield lines(f"{title}{way}{bound}: {endpoint}")
+                bound = f" with at most {model.plural(items, 'item')} in {', '.join(paths)}"
+            yield model.lines(f"{title}{way}{bound}: {endpoint}")

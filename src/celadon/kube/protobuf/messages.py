@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
+from celadon.kube.metadata import gvk_of_texts
+from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.message_table import (
     JSON_SHAPES,
     MessageField,
@@ -459,21 +460,13 @@ def open_envelope(body: bytes, default: GroupVersionKind | None = None) -> Envel
     parts = read_payloads(body, len(MAGIC), len(body), "Unknown", _UNKNOWN)
     meta = read_payloads(body, *parts.get(1, _NOWHERE), "TypeMeta", _TYPE_META)
     api_version, kind = (read_text(body, *meta.get(number, _NOWHERE)) for number in (1, 2))
-    gvk = _with_defaults(_kind_of(api_version, kind), default)
+    gvk = _with_defaults(gvk_of_texts(api_version, kind), default)
     if not gvk.kind:
         raise missing_type("Kind", api_version, kind)
     if not gvk.version:
         raise missing_type("apiVersion", api_version, kind)
     start, stop = parts.get(2, _NOWHERE)
     return Envelope(gvk, body[start:stop])
-
-
-def _kind_of(api_version: str, kind: str) -> GroupVersionKind:
-    """Return the kind; a version that cannot be read counts as none, as upstream."""
-    try:
-        return GroupVersionKind(*parse_api_version(api_version), kind)
-    except ApiVersionError:
-        return GroupVersionKind("", "", kind)
 
 
 def _with_defaults(gvk: GroupVersionKind, default: GroupVersionKind | None) -> GroupVersionKind:
@@ -508,7 +501,7 @@ def encode(obj: JsonObject) -> bytes:
     """Return the body with an object that says its apiVersion and kind; an empty apiVersion, as
     some discovery documents have, is read as `v1`. Raises as `decode` does."""
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
-    gvk = _kind_of("v1" if api_version == "" else str(api_version or ""), str(kind or ""))
+    gvk = gvk_of_texts("v1" if api_version == "" else str(api_version or ""), str(kind or ""))
     name = message_of(gvk)
     if name is None:
         raise NoMessageError(gvk)

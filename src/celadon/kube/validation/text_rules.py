@@ -21,7 +21,7 @@ from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.name_rules import dns1123_subdomain
+from celadon.kube.name_rules import dns1123_subdomain, regex_message
 from celadon.kube.releases import is_since, wording
 from celadon.kube.schemas.value_decoding import json_kind
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
@@ -51,11 +51,6 @@ CONFIG_KEY_MAX_BYTES: Final = 253
 MAX_ID: Final = 2**31 - 1
 IP_MESSAGE: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 CIDR_MESSAGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-
-
-def _examples(text: str, pattern: str, *examples: str) -> str:
-    message = ",  or ".join(f"'{example}'" for example in examples)
-    return f"{text} (e.g. {message}, regex used for validation is '{pattern}')"
 
 
 def port_name(value: str) -> list[str]:
@@ -94,7 +89,7 @@ def config_key(value: str) -> list[str]:
         messages.append(f"must be no more than {CONFIG_KEY_MAX_BYTES} characters")
     if not is_plain:
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-        messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+        messages.append(regex_message(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
     return messages + _no_way_up(value)
 
 
@@ -114,7 +109,7 @@ def strict_environment_name(value: str) -> list[str]:
             "'-', or '.', and must not start with a digit"
         )
         examples = ("my.env-name", "MY_ENV.NAME", "MyEnvName1")
-        result.append(_examples(text, _STRICT_ENV_NAME.pattern, *examples))
+        result.append(regex_message(text, _STRICT_ENV_NAME.pattern, *examples))
     return result + _no_way_up(value)
 
 
@@ -135,7 +130,7 @@ def c_identifier(value: str) -> list[str]:
             "a valid C identifier must start with alphabetic character or '_', followed by a "
             "string of alphanumeric characters or '_'"
         )
-        return [_examples(text, _C_IDENTIFIER, "my_name", "MY_NAME", "MyName")]
+        return [regex_message(text, _C_IDENTIFIER, "my_name", "MY_NAME", "MyName")]
     return []
 
 
@@ -143,7 +138,7 @@ def http_header(value: str) -> list[str]:
     """Validate the name of a header."""
     if re.fullmatch(_HEADER, value) is None:
         text = "a valid HTTP header must consist of alphanumeric characters or '-'"
-        return [_examples(text, _HEADER, "X-Header-Name")]
+        return [regex_message(text, _HEADER, "X-Header-Name")]
     return []
 
 
@@ -151,7 +146,7 @@ def percent(value: str) -> list[str]:
     """Validate a percentage, `25%`: digits and the sign."""
     if re.fullmatch(_PERCENT, value) is None:
         text = "a valid percent string must be a numeric string followed by an ending '%'"
-        return [_examples(text, _PERCENT, "1%", "93%")]
+        return [regex_message(text, _PERCENT, "1%", "93%")]
     return []
 
 
@@ -166,7 +161,7 @@ def wildcard_subdomain(value: str) -> list[str]:
             "subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and "
             "end with an alphanumeric character"
         )
-        messages.append(_examples(text, _WILDCARD, "*.example.com"))
+        messages.append(regex_message(text, _WILDCARD, "*.example.com"))
     return messages
 
 
@@ -181,7 +176,7 @@ def underscored_subdomain(value: str) -> list[str]:
             "'_', '-' or '.', and must start and end with an alphanumeric character"
         )
         message = _UNDERSCORED_SUBDOMAIN if is_since("1.34") else _SUBDOMAIN
-        messages.append(_examples(text, message, "example.com"))
+        messages.append(regex_message(text, message, "example.com"))
     return messages
 
 

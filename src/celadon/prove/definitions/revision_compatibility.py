@@ -343,7 +343,7 @@ def _seen(schema: Schema, value: Value) -> Value:
                 for entry in value.entries
             )
             return Map(tuple(entries), value.sources)
-        case Int() if schema.type == "number" and not schema.int_or_string:
+        case Int() if schema.type == "number":
             return Unshaped("an integer that is a number now")
         case Text() if schema.format in ("duration", "date", "date-time", "byte"):
             return Unshaped("a text that has a format now")

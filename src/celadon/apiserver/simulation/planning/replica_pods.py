@@ -109,9 +109,10 @@ def pods_to_delete(
     same ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
     if count <= 0:
         return []
-    together = Counter(_node(pod) for pod in related if facts.is_active(pod))
+    together = Counter(facts.node_of(pod) for pod in related if facts.is_active(pod))
     ranked = sorted(
-        (_Rank(pod, together[_node(pod)], now) for pod in pods), key=functools.cmp_to_key(_compared)
+        (_Rank(pod, together[facts.node_of(pod)], now) for pod in pods),
+        key=functools.cmp_to_key(_compared),
     )
     return [rank.pod for rank in ranked[:count]]
 
@@ -147,10 +148,6 @@ def _younger(age: _Age, other_age: _Age, rank: _Rank, other: _Rank) -> int:
     return age[1] - other_age[1] or (-1 if rank.uid < other.uid else 1)
 
 
-def _node(pod: JsonObject) -> str:
-    return str((pod.get("spec") or {}).get("nodeName") or "")
-
-
 def _first(pod: JsonObject, together: int) -> tuple[bool, int, bool, int, int]:
     """Return what pods are compared by: those go first that have no node, do not run, are not
     ready, are cheap, or have company."""
@@ -158,7 +155,13 @@ def _first(pod: JsonObject, together: int) -> tuple[bool, int, bool, int, int]:
         cost = int(metadata.annotations(pod).get(DELETION_COST, "0"))
     except ValueError:
         cost = 0
-    return bool(_node(pod)), _PHASES.get(facts.phase(pod), 0), facts.is_ready(pod), cost, -together
+    return (
+        bool(facts.node_of(pod)),
+        _PHASES.get(facts.phase(pod), 0),
+        facts.is_ready(pod),
+        cost,
+        -together,
+    )
 
 
 def _ready_since(pod: JsonObject) -> str:

@@ -17,7 +17,7 @@ from celadon.cli.policytest.case_results import Case, CaseVerdict, Expectation, 
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.policytest.mutants.policy_stages import Stage, is_original
 from celadon.cli.reading.documents import Document
-from celadon.kube import GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.records import dataclass
@@ -176,13 +176,13 @@ def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | No
     if example.manifest is None:
         return None
     request = example.request
-    params = [value for value in example.around if _kind(value) == param_kind]
+    params = [value for value in example.around if metadata.gvk(value) == param_kind]
     if len(params) > 1 or (example.is_about_user and request.user.groups):
         return None
     labels = [
         {key: value for key, value in metadata.labels(item).items() if key != NAMESPACE_NAME}
         for item in example.around
-        if item["kind"] == "Namespace" and param_kind != _kind(item)
+        if item["kind"] == "Namespace" and param_kind != metadata.gvk(item)
     ]
     return Solved(
         dict(example.manifest),
@@ -191,8 +191,3 @@ def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | No
         request.user.name if example.is_about_user else "",
         labels[0] if labels else {},
     )
-
-
-def _kind(value: JsonObject) -> GroupVersionKind:
-    group, version = parse_api_version(str(value["apiVersion"]))
-    return GroupVersionKind(group, version, str(value["kind"]))
