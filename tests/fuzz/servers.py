@@ -118,8 +118,8 @@ class InProcess:
         )
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
-        known = [("authorization", "Bearer admin-token"), *headers.items()]
-        answer = self._running.answer(HttpRequest(method, target, known, data))
+        sent = {"authorization": "Bearer admin-token", **headers}
+        answer = self._running.answer(HttpRequest(method, target, [*sent.items()], data))
         content = answer.body
         if answer.stream is not None:
             lines = self._running.lines(answer.stream)
@@ -176,7 +176,8 @@ class OverHttps:
         return Reply(answer.status, parsed_body(content), tuple(map(_warning, warnings)), audit)
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
-        sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
+        shown = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        sent = {**shown, **headers}
         try:
             self._connection.request(method, quote(target, safe=_ASCII), data or None, sent)
             answer = self._connection.getresponse()

@@ -714,6 +714,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
         "warnings": notes.warnings,
         "audit": notes.audit,
         "request_audit": notes.request_audit,
+        "sent": notes.sent,
         "user": None if notes.user is None else _told_user(notes.user),
         "as": None if notes.impersonated_user is None else _told_user(notes.impersonated_user),
         "constraint": notes.constraint,
@@ -728,6 +729,7 @@ def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
     head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]
+    notes.sent = head["sent"]
     notes.user, notes.impersonated_user = _heard_user(head["user"]), _heard_user(head["as"])
     if notes.info is None and head["info"] is not None:
         notes.info = RequestInfo(**head["info"])

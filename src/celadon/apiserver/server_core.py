@@ -19,7 +19,7 @@ from celadon.apiserver.authn.authentication import Authentication, Authenticator
 from celadon.apiserver.authz.authorizer_chain import AlwaysAllow, AuthorizerChain
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
-from celadon.apiserver.controllers.controller_loops import Controllers
+from celadon.apiserver.controllers.controller_loops import ROLE_AGGREGATION, Controllers
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.handlers.calls import Notes
@@ -223,7 +223,7 @@ def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     """Return the core of a server whose objects are in that store."""
     objects = ObjectStore(store, settings.event_seconds)
     served = ServedResources(objects, settings.catalog(), settings.version)
-    roles = RoleView(objects)
+    roles = RoleView(objects, aggregating=ROLE_AGGREGATION in settings.controller_names)
     authorizer = AuthorizerChain((AlwaysAllow() if settings.allows_everything else roles,))
     world = StoreWorld(objects, served, authorizer)
     routes, workers = ServiceRoutes(world, settings.webhook_services), Workers()

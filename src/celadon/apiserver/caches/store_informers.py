@@ -124,17 +124,19 @@ _MANY: Final = 500
 
 
 class RoleView:
-    """Aggregated roles have the rules that a controller would give them, at once. What changes
-    thousands of rules or subjects is seen a moment later."""
+    """With `aggregating`, aggregated roles have the rules that their controller gives them, at
+    once; else those that are stored. What changes thousands of rules or subjects is seen a moment
+    later."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, *, aggregating: bool = True) -> None:
+        self._aggregating = aggregating
         catalog = known_resources()
         self._mirrors = []
         for name in RESOURCES:
             resource = catalog.by_gvr(GroupVersionResource(RBAC_GROUP, "v1", name))
             assert resource is not None, f"no {name}"
             self._mirrors.append(Mirror(objects, collection_prefix(resource)))
-        self._lagging = Lagging(_with_all(self._objects()))
+        self._lagging = Lagging(self._with_all(self._objects()))
         self._has_missed = False
         """Whether something has changed that could not be taken in."""
 
@@ -154,7 +156,7 @@ class RoleView:
         batches = [item for item in news if item is not None]
         if self._has_missed or len(batches) < len(news):
             self._has_missed, objects = False, self._objects()
-            self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
+            self._lagging.change(lambda _: self._with_all(objects), is_long=_are_many(objects))
             return
         put, removed = _put_and_removed([item for batch in batches for item in batch])
         self._lagging.change(
@@ -179,9 +181,8 @@ class RoleView:
     def _objects(self) -> list[JsonObject]:
         return [item.object for mirror in self._mirrors for item in mirror]
 
-
-def _with_all(objects: Iterable[JsonObject]) -> RbacAuthorizer:
-    return RbacAuthorizer(RoleIndex(objects, aggregating=True))
+    def _with_all(self, objects: Iterable[JsonObject]) -> RbacAuthorizer:
+        return RbacAuthorizer(RoleIndex(objects, aggregating=self._aggregating))
 
 
 def _put_and_removed(news: News) -> tuple[list[JsonObject], list[JsonObject]]:

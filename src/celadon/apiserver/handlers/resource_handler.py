@@ -22,7 +22,14 @@ from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers import reviews
 from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
-from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
+from celadon.apiserver.handlers.calls import (
+    Call,
+    Notes,
+    checked_body,
+    note_sent,
+    read_sent,
+    require_body_type,
+)
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.read import ObjectList, Reader
@@ -81,6 +88,7 @@ class Reviewer:
         read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
         require_version(read, call.target)
+        await call.work.step(note_sent, call, read)
         await call.work.step(self.managers.created, call, read)
         draft = read.draft
         if call.target.subresource:
