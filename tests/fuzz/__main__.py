@@ -32,6 +32,7 @@ from tests.fuzz import (
     definitions,
     deletions,
     heads,
+    identities,
     messages,
     operations,
     policy_decisions,
@@ -57,6 +58,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "definitions": definitions.campaign,
     "deletions": deletions.campaign,
     "heads": heads.campaign,
+    "identities": identities.campaign,
     "kinds": writes.of_every_kind,
     "lives": deletions.lives,
     "messages": messages.campaign,
@@ -135,6 +137,7 @@ def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[
     ours = InProcess(
         release,
         without=without,
+        more=[*filter(None, options.enable_admission_plugins.split(","))],
         bare=options.bare,
         gates=gates,
         all_versions=not options.default_versions,
@@ -188,6 +191,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--enable-admission-plugins", default="", metavar="NAMES", help="there, too")
     real.add_argument("--feature-gates", default="", metavar="GATES", help="what it is told")
     real.add_argument(
         "--default-versions", action="store_true", help="it serves no more than by default"

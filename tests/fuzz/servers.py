@@ -85,11 +85,13 @@ class InProcess:
         release: str = DEFAULT,
         *,
         without: Collection[str] = (),
+        more: Collection[str] = (),
         bare: bool = False,
         gates: Mapping[str, bool] = MappingProxyType({}),
         all_versions: bool = True,
     ) -> None:
-        """`without` are admission plugins that the other server does not have; one that is `bare`
+        """`without` are admission plugins that the other server does not have, `more` those that it
+        has besides; one that is `bare`
         has no controllers but its own; `gates` are feature gates that are not as by default there,
         and without `all_versions` it serves those of the default."""
         self._running = Running(
@@ -98,7 +100,7 @@ class InProcess:
                 all_versions=all_versions,
                 gates=gates,
                 controller_names=frozenset() if bare else ON_BY_DEFAULT - _ELSEWHERE,
-                plugins=DEFAULT_PLUGINS.difference(without),
+                plugins=DEFAULT_PLUGINS.difference(without).union(more),
             )
         )
 
