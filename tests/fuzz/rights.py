@@ -396,7 +396,12 @@ def _said(reply: Sent) -> str:
         for field in ("resourceRules", "nonResourceRules"):
             rules = body.get("status", {}).get(field)
             if rules:
-                rules.sort(key=json.dumps)
+                body["status"][field] = sorted(filter(_is_upstreams, rules), key=json.dumps)
         reply = Sent(reply.code, reply.headers, json.dumps(body).encode(), reply.warnings)
     text = _ALLOWED.sub("RBAC: allowed", told(reply))
     return _MISSING.sub(lambda match: ", ".join(sorted(match[0].split(", "))), text)
+
+
+def _is_upstreams(rule: Json) -> bool:
+    """Return False for what everybody may read by a role of some builds of a real server."""
+    return bool(rule.get("nonResourceURLs") != ["/.well-known", "/.well-known/*"])

@@ -72,7 +72,8 @@ LEVELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GroupResources:
-    """Resources (`pods`, `pods/log`, `pods/*`, `*/scale`, `*`) of one group; empty means all."""
+    """Resources (`pods`, `pods/log`, `*/scale`, `*`) of one group; empty means all. `pods/*` stands
+    for pods, too."""
 
     group: str = ""
     resources: tuple[str, ...] = ()
@@ -86,9 +87,9 @@ class GroupResources:
         if self.names and info.name not in self.names:
             return False
         full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        names = {full, ANY}
+        names = {full, ANY, f"{info.resource}/*"}
         if info.subresource:
-            names |= {f"{info.resource}/*", f"*/{info.subresource}"}
+            names.add(f"*/{info.subresource}")
         return not names.isdisjoint(self.resources)
 
 

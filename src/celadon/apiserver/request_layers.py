@@ -196,7 +196,9 @@ class RequestLayers:
         self._core = core
         self._authenticator = authenticator
         self._controllers = controllers
-        self._impersonation = impersonation.Impersonation(core.authorizer)
+        self._impersonation = impersonation.Impersonation(
+            core.authorizer, constrained=core.settings.has_gate(impersonation.GATE)
+        )
         self._publications = publications
         self._verbs = verbs
         self._pace = loop_offloading.Pace()
@@ -417,7 +419,9 @@ class RequestLayers:
         self, request: HttpRequest, info: RequestInfo, user: User
     ) -> impersonation.Impersonated | None:
         """Return as whom a user asks, if not as themselves. Raises StatusError."""
-        wanted_user = impersonation.wanted_user(request)
+        wanted_user = impersonation.wanted_user(
+            request, constrained=self._impersonation.constrained
+        )
         if wanted_user is None:
             return None
         return self._impersonation.impersonate(wanted_user, request_attributes(user, info, request))

@@ -412,6 +412,7 @@ EXTENDED_SECONDS: Final = 365 * 24 * 3600
 ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 
 _UID_GATE: Final = "TokenRequestServiceAccountUIDValidation"
+_NODE_GATE: Final = "ServiceAccountTokenNodeBinding"
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
 _NO_TOKEN: Final[JsonDict] = {"token": "", "expirationTimestamp": None}
 _BINDABLE: Final = {
@@ -498,6 +499,11 @@ class TokenIssuer:
         if resource is None:
             text = f"{group}/{version}, Kind={kind}"
             raise status.bad_request(f"cannot bind token to object of type {text}")
+        if kind == "Node" and not self.has_gate(_NODE_GATE):
+            raise status.bad_request(
+                f"cannot bind token to a Node object as the {quote(_NODE_GATE)} feature-gate is "
+                "disabled"
+            )
         where = "" if kind == "Node" else namespace
         obj = self._get(resource, where, ref.get("name") or "")
         if kind == "Pod":
