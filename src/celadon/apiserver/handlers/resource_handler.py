@@ -16,7 +16,7 @@ from celadon import kube
 from celadon.admission import Operation
 from celadon.apiserver import negotiation
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
-from celadon.apiserver.authz.authorizer_chain import Standings
+from celadon.apiserver.authz.authorizer_chain import AuthorizerChain, Standings
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank
@@ -65,7 +65,7 @@ class Reviewer:
     """Answers the reviews of one server."""
 
     authenticator: Authenticator
-    authorizer: kube.AuthorizerBackend
+    authorizer: AuthorizerChain
     roles: RoleView
     issuer: reviews.TokenIssuer
     now: Callable[[], datetime]
@@ -126,7 +126,9 @@ class Reviewer:
                     review, call.target.namespace, self.authorizer
                 )
             case kube.GroupResource(resource="selfsubjectrulesreviews"):
-                return reviews.self_subject_rules_review(review, call.user, self.roles.current())
+                return reviews.self_subject_rules_review(
+                    review, call.user, self.roles.current(), self.authorizer.unlisted(call.user)
+                )
             case kube.GroupResource(resource="selfsubjectreviews"):
                 return reviews.self_subject_review(call.user, now)
         answer, warnings = reviews.token_review(review, self.authenticator, now)

@@ -315,9 +315,11 @@ def _selector_errors(attributes: Attributes) -> Iterator[str]:
             yield f"spec.resourceAttributes.{name} {extent} due to parse error"
 
 
-def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthorizer) -> JsonDict:
-    """Return what the user may do in a namespace. Nothing of the review comes back. Raises
-    StatusError (400)."""
+def self_subject_rules_review(
+    review: JsonObject, user: User, roles: RbacAuthorizer, unlisted: str = ""
+) -> JsonDict:
+    """Return what the user may do in a namespace; `unlisted` says why that may not be all. Nothing
+    of the review comes back. Raises StatusError (400)."""
     namespace = (review.get("spec") or {}).get("namespace")
     if not namespace:
         raise status.bad_request("no namespace on request")
@@ -332,10 +334,12 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
             for item in entries
             if "nonResourceURLs" in item
         ],
-        "incomplete": False,
+        "incomplete": bool(unlisted),
     }
-    if missing:
-        answer["evaluationError"] = aggregated(ref.error for ref in missing)
+    errors = [unlisted] if unlisted else []
+    errors += [ref.error for ref in missing]
+    if errors:
+        answer["evaluationError"] = aggregated(errors)
     return {
         "kind": "SelfSubjectRulesReview",
         "apiVersion": f"{well_known_values.AUTHORIZATION_GROUP}/v1",

@@ -218,9 +218,10 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--authorization-mode",
-        choices=("RBAC", "AlwaysAllow"),
+        choices=("RBAC", "Node,RBAC", "AlwaysAllow"),
         default="RBAC",
-        help="whether roles say who may do what, or everybody may do everything (default: RBAC)",
+        help="whether roles say who may do what, before them what kubelets need of pods on their "
+        "node, or everybody may do everything (default: RBAC)",
     )
     group.add_argument(
         "--service-account-issuer",
@@ -440,6 +441,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         token_keys=tuple(options.service_account_key_file),
         anonymous=options.anonymous_auth == "true",
         allows_everything=options.authorization_mode == "AlwaysAllow",
+        authorizes_nodes=options.authorization_mode == "Node,RBAC",
         service_addresses=options.service_cluster_ip_range,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
