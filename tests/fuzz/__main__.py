@@ -34,6 +34,7 @@ from tests.fuzz import (
     heads,
     identities,
     messages,
+    nodes,
     operations,
     policy_decisions,
     policy_matches,
@@ -62,6 +63,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "kinds": writes.of_every_kind,
     "lives": deletions.lives,
     "messages": messages.campaign,
+    "nodes": nodes.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,
     "rights": rights.campaign,
@@ -141,6 +143,7 @@ def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[
         bare=options.bare,
         gates=gates,
         all_versions=not options.default_versions,
+        authorizes_nodes=name == "nodes",
     )
     tried = BESIDE[name](ours, server, options.seed, options.count)
     try:

@@ -89,16 +89,19 @@ class InProcess:
         bare: bool = False,
         gates: Mapping[str, bool] = MappingProxyType({}),
         all_versions: bool = True,
+        authorizes_nodes: bool = False,
     ) -> None:
         """`without` are admission plugins that the other server does not have, `more` those that it
         has besides; one that is `bare`
         has no controllers but its own; `gates` are feature gates that are not as by default there,
-        and without `all_versions` it serves those of the default."""
+        and without `all_versions` it serves those of the default. With `authorizes_nodes` kubelets
+        are asked about before roles."""
         self._running = Running(
             Settings(
                 version=release,
                 all_versions=all_versions,
                 gates=gates,
+                authorizes_nodes=authorizes_nodes,
                 controller_names=frozenset() if bare else ON_BY_DEFAULT - _ELSEWHERE,
                 plugins=DEFAULT_PLUGINS.difference(without).union(more),
             )

@@ -16,6 +16,7 @@ from celadon.apiserver.authz.authorizer_chain import (
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import Attributes, Ruling, User
 from celadon.kube.rbac import PolicyRule
+from celadon.kube.releases import answering_as
 from celadon.kube.selectors import parse_field_selector
 from tests.apiserver.in_process import Running
 
@@ -66,6 +67,7 @@ def told(
 
 
 SLICES = "can only list/watch/deletecollection resourceslices with nodeName field selector"
+OLD_SLICES = "can only get, create, update, patch, or delete a ResourceSlice"
 WRITE_LEASES = "can only get, create, update, patch, or delete a node lease"
 INDIVIDUAL = "can only create tokens for individual service accounts"
 ANSWERS: dict[str, str | None] = {
@@ -166,6 +168,20 @@ def test_a_selector_of_the_own_node(resource: str, selector: str, *, is_enough: 
 def test_without_gates(question: str, answer: str | None) -> None:
     """As before 1.32, where their role says what nodes may."""
     assert told(question, gates=frozenset()) == answer
+
+
+@pytest.mark.parametrize(
+    ("release", "question", "answer"),
+    [
+        ("1.30", "x resourceslices -", OLD_SLICES),
+        ("1.30", "deletecollection resourceslices -", OLD_SLICES),
+        ("1.31", "deletecollection resourceslices -", None),
+        ("1.32", "get serviceaccounts ns mine", INDIVIDUAL),
+    ],
+)
+def test_older_releases(release: str, question: str, answer: str | None) -> None:
+    with answering_as(release):
+        assert told(question, gates=frozenset()) == answer
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import PolicyRule, aggregated
+from celadon.kube.releases import is_since
 from celadon.kube.selectors import (
     FieldTerm,
     SelectorError,
@@ -273,7 +274,7 @@ class NodeAuthorizer:
         self._check_related(node, attributes)
 
     def _check_account(self, node: str, attributes: kube.Attributes) -> None:
-        if attributes.verb == "get" and not attributes.subresource:
+        if attributes.verb == "get" and not attributes.subresource and is_since("1.33"):
             reason = "not allowed to get service accounts"
             _require(not self.gates.isdisjoint(ACCOUNT_GATES), reason)
             self._check_read(node, attributes)
@@ -286,23 +287,21 @@ class NodeAuthorizer:
 
     def _check_slice(self, node: str, attributes: kube.Attributes) -> None:
         _require(not attributes.subresource, "cannot authorize ResourceSlice subresources")
-        match attributes.verb:
-            case "create":  # NodeRestriction looks at its node
-                return
-            case "get" | "update" | "patch" | "delete":
-                self._check_related(node, attributes)
-            case "watch" | "list" | "deletecollection":
-                reason = (
-                    "can only list/watch/deletecollection resourceslices with nodeName field "
-                    "selector"
-                )
-                is_narrow = _selects(attributes, node) or SELECTORS_GATE not in self.gates
-                _require(is_narrow, reason)
-            case _:
-                raise _NotForNodes(
-                    "only the following verbs are allowed for a ResourceSlice: get, watch, list, "
-                    "create, update, patch, delete, deletecollection"
-                )
+        verb = attributes.verb
+        if verb == "create":  # NodeRestriction looks at its node
+            return
+        if verb in _WRITES:
+            self._check_related(node, attributes)
+            return
+        if is_since("1.31"):
+            verbs = "get, watch, list, create, update, patch, delete, deletecollection"
+            reason = f"only the following verbs are allowed for a ResourceSlice: {verbs}"
+            _require(verb in ("list", "watch", "deletecollection"), reason)
+        else:
+            reason = "can only get, create, update, patch, or delete a ResourceSlice"
+            _require(verb in ("list", "watch"), reason)
+        reason = "can only list/watch/deletecollection resourceslices with nodeName field selector"
+        _require(_selects(attributes, node) or SELECTORS_GATE not in self.gates, reason)
 
     def _check_pod(self, node: str, attributes: kube.Attributes) -> None:
         verb, subresource = attributes.verb, attributes.subresource
