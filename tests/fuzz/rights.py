@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
@@ -184,8 +184,16 @@ class _Scenario:
 
     def _question(self) -> Difference | None:
         chance = self.chance
-        kinds = (self._review, self._own_review, self._rules, self._write, self._write, self._do)
-        found = chance.choice((*kinds, self._acting))()
+        ways: list[Callable[[], Difference | None]] = [
+            self._review,
+            self._own_review,
+            self._rules,
+            self._write,
+            self._write,
+            self._do,
+            self._acting,
+        ]
+        found = chance.choice(ways)()
         if self.wrote:
             self.wrote = False
             for server in self.servers:

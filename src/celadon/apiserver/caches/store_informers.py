@@ -16,7 +16,7 @@ from celadon.apiserver.workers import Lagging, on_loop
 from celadon.kube import Answer, Attributes, GroupVersionResource, JsonObject, metadata
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
 from celadon.kube.resources import Resource, known_resources
-from celadon.kube.well_known_values import MIRROR_POD, RBAC_GROUP
+from celadon.kube.well_known_values import MIRROR_POD, RBAC_GROUP, VOLUME_CLAIMS
 from celadon.storage import Compacted, Watch, WatchLost, WatchOverflow
 
 News = Sequence[tuple[StoredObject | None, StoredObject | None]]
@@ -219,7 +219,7 @@ _ABOUT_NODES: Final = (
     ("resource.k8s.io", "resourceslices"),
     ("certificates.k8s.io", "podcertificaterequests"),
 )
-CLAIMS: Final = "persistentvolumeclaims"
+CLAIMS: Final = VOLUME_CLAIMS.resource
 _SECRETS_OF_VOLUMES: Final = (
     *((kind, "secretRef") for kind in ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO")),
     *((kind, "secretRef") for kind in ("iscsi", "storageos")),
