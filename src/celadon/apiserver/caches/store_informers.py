@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from celadon.admission.plugins.pod_plugins import config_map_names, secret_names
+from celadon.admission.plugins import config_map_names, secret_names
 from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
 from celadon.apiserver.workers import Lagging, on_loop
 from celadon.kube import Answer, Attributes, GroupVersionResource, JsonObject, metadata

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
+        Rotation,
         ServerSettings,
         Serving,
         TlsSettings,
@@ -410,7 +411,6 @@ def _place(settings: ServerSettings) -> str:
 def _settings(options: argparse.Namespace) -> ServerSettings:
     """Return the settings of the server. Raises StartError."""
     from celadon.apiserver.http import (
-        Rotation,
         ServerSettings,
         controllers_named,
         given_services,
@@ -445,9 +445,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         service_addresses=options.service_cluster_ip_range,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
-        audit_rotation=Rotation(
-            options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
-        ),
+        audit_rotation=_rotation(options),
         version=effective.binary,
         effective=effective,
         gates=gates,
@@ -467,6 +465,15 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         event_seconds=math.ceil(options.event_ttl) or None,
         simulation=_simulation(options),
         openapi_descriptions=options.openapi_descriptions,
+    )
+
+
+def _rotation(options: argparse.Namespace) -> Rotation:
+    """Return when the audit log is rotated."""
+    from celadon.apiserver.http import Rotation
+
+    return Rotation(
+        options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
     )
 
 
