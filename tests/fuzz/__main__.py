@@ -32,7 +32,9 @@ from tests.fuzz import (
     definitions,
     deletions,
     heads,
+    identities,
     messages,
+    nodes,
     operations,
     policy_decisions,
     policy_matches,
@@ -40,6 +42,7 @@ from tests.fuzz import (
     policy_values,
     policy_writes,
     reads,
+    rights,
     scenarios,
     type_checks,
     variants,
@@ -56,11 +59,14 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "definitions": definitions.campaign,
     "deletions": deletions.campaign,
     "heads": heads.campaign,
+    "identities": identities.campaign,
     "kinds": writes.of_every_kind,
     "lives": deletions.lives,
     "messages": messages.campaign,
+    "nodes": nodes.campaign,
     "operations": operations.campaign,
     "reads": reads.campaign,
+    "rights": rights.campaign,
     "watches": watches.campaign,
     "webhooks": webhook_calls.campaign,
     "writes": writes.campaign,
@@ -133,9 +139,11 @@ def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[
     ours = InProcess(
         release,
         without=without,
+        more=[*filter(None, options.enable_admission_plugins.split(","))],
         bare=options.bare,
         gates=gates,
         all_versions=not options.default_versions,
+        authorizes_nodes=name == "nodes",
     )
     tried = BESIDE[name](ours, server, options.seed, options.count)
     try:
@@ -186,6 +194,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--enable-admission-plugins", default="", metavar="NAMES", help="there, too")
     real.add_argument("--feature-gates", default="", metavar="GATES", help="what it is told")
     real.add_argument(
         "--default-versions", action="store_true", help="it serves no more than by default"

@@ -85,20 +85,25 @@ class InProcess:
         release: str = DEFAULT,
         *,
         without: Collection[str] = (),
+        more: Collection[str] = (),
         bare: bool = False,
         gates: Mapping[str, bool] = MappingProxyType({}),
         all_versions: bool = True,
+        authorizes_nodes: bool = False,
     ) -> None:
-        """`without` are admission plugins that the other server does not have; one that is `bare`
+        """`without` are admission plugins that the other server does not have, `more` those that it
+        has besides; one that is `bare`
         has no controllers but its own; `gates` are feature gates that are not as by default there,
-        and without `all_versions` it serves those of the default."""
+        and without `all_versions` it serves those of the default. With `authorizes_nodes` kubelets
+        are asked about before roles."""
         self._running = Running(
             Settings(
                 version=release,
                 all_versions=all_versions,
                 gates=gates,
+                authorizes_nodes=authorizes_nodes,
                 controller_names=frozenset() if bare else ON_BY_DEFAULT - _ELSEWHERE,
-                plugins=DEFAULT_PLUGINS.difference(without),
+                plugins=DEFAULT_PLUGINS.difference(without).union(more),
             )
         )
 
@@ -118,8 +123,8 @@ class InProcess:
         )
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
-        known = [("authorization", "Bearer admin-token"), *headers.items()]
-        answer = self._running.answer(HttpRequest(method, target, known, data))
+        sent = {"authorization": "Bearer admin-token", **headers}
+        answer = self._running.answer(HttpRequest(method, target, [*sent.items()], data))
         content = answer.body
         if answer.stream is not None:
             lines = self._running.lines(answer.stream)
@@ -176,7 +181,8 @@ class OverHttps:
         return Reply(answer.status, parsed_body(content), tuple(map(_warning, warnings)), audit)
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
-        sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
+        shown = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        sent = {**shown, **headers}
         try:
             self._connection.request(method, quote(target, safe=_ASCII), data or None, sent)
             answer = self._connection.getresponse()

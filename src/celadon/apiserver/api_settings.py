@@ -93,6 +93,8 @@ class Settings:
     """The range that Services get their addresses from."""
     allows_everything: bool = False
     """Whether everybody may do everything, as with `--authorization-mode=AlwaysAllow`."""
+    authorizes_nodes: bool = False
+    """Whether kubelets are asked about first, as with `--authorization-mode=Node,RBAC`."""
     extra_token_sources: tuple[JsonDict, ...] = ()
     controllers: bool = True
     plugins: frozenset[str] = DEFAULT_PLUGINS

@@ -596,6 +596,7 @@ class ApiServer:
             answer.tunnel,
             answer.outlet,
             answer.is_passed_on,
+            notes.sent,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

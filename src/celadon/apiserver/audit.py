@@ -24,11 +24,12 @@ from celadon.apiserver.loop_offloading import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.operation.metric_table import Counter
+from celadon.apiserver.operation.request_limits import is_long_running
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, request_info
 from celadon.apiserver.workers import TooMuchWork, Workers
 from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.protobuf import ProtobufError, decode
+from celadon.kube.protobuf import ProtobufError, decode, in_message_order
 from celadon.kube.status import is_status
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field, replace
@@ -71,7 +72,8 @@ LEVELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GroupResources:
-    """Resources (`pods`, `pods/log`, `pods/*`, `*/scale`, `*`) of one group; empty means all."""
+    """Resources (`pods`, `pods/log`, `*/scale`, `*`) of one group; empty means all. `pods/*` stands
+    for pods, too."""
 
     group: str = ""
     resources: tuple[str, ...] = ()
@@ -85,9 +87,9 @@ class GroupResources:
         if self.names and info.name not in self.names:
             return False
         full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        names = {full, ANY}
+        names = {full, ANY, f"{info.resource}/*"}
         if info.subresource:
-            names |= {f"{info.resource}/*", f"*/{info.subresource}"}
+            names.add(f"*/{info.subresource}")
         return not names.isdisjoint(self.resources)
 
 
@@ -137,6 +139,11 @@ class AuditPolicy:
     """Holds the rules in their order."""
 
     rules: tuple[AuditRule, ...]
+
+    @property
+    def records_bodies(self) -> bool:
+        """Return whether some rule has the bodies of requests recorded."""
+        return any(rule.recording.level >= Level.REQUEST for rule in self.rules)
 
     def recording(self, user: User, info: RequestInfo) -> Recording:
         """Return what the first rule that matches records; nothing, if none does."""
@@ -435,10 +442,10 @@ class Exchange:
     def event(self, stage: str, moment: datetime, recording: Recording) -> JsonObject:
         """Return the event of a stage; `recording` says how much of it."""
         answer, answered = self.answer, stage != REQUEST_RECEIVED
-        is_create = self.info.is_resource and self.info.verb in ("create", "update")
         wants_request = recording.level >= Level.REQUEST
-        reads_request = answered and (is_create or wants_request) and not answer.is_passed_on
-        sent = self._sent() if reads_request else None
+        sent = answer.sent if answered else None
+        if sent is not None and self.info.verb == "patch":
+            sent = self._patch() if wants_request else None
         result = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
         event: JsonDict = {
             "kind": "Event",
@@ -450,18 +457,16 @@ class Exchange:
             "verb": self.info.verb,
             "user": _user(answer.user),
         }
-        if answer.impersonated_user is not None:
+        if answered and answer.impersonated_user is not None:
             event["impersonatedUser"] = _user(answer.impersonated_user)
-        if answer.constraint:
+        if answered and answer.constraint:
             event["authenticationMetadata"] = {"impersonationConstraint": answer.constraint}
         event["sourceIPs"] = list(_source_addresses(self.request))
         event.update(_agent(self.request))
         if self.info.is_resource:
-            event["objectRef"] = _reference(self.info, sent if is_create else None)
+            event["objectRef"] = _reference(self.info, sent)
         if answered:
-            if self.is_unauthenticated:
-                result = {**_STATUS, "message": _attempted(self.request)}
-            elif answer.panic:
+            if answer.panic:
                 result = {
                     **_STATUS,
                     "status": "Failure",
@@ -480,7 +485,7 @@ class Exchange:
             event["annotations"] = dict(sorted(annotations.items()))
         return event
 
-    def _sent(self) -> Any:  # noqa: ANN401 - any JSON
+    def _patch(self) -> Any:  # noqa: ANN401 - any JSON
         return _parsed(self.request.body, self.request.header("content-type"))
 
     def _answered(self, *, everything: bool) -> Any:  # noqa: ANN401 - any JSON
@@ -493,7 +498,9 @@ class Exchange:
             return None
         if ("Content-Encoding", "gzip") in answer.headers:
             body = gzip.decompress(body)
-        return _parsed(body, answer.content_type)
+        result = _parsed(body, answer.content_type)
+        is_sorted = answer.content_type.startswith(YAML) and isinstance(result, dict)
+        return in_message_order(result) if is_sorted else result
 
 
 def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
@@ -567,20 +574,6 @@ def _reference(info: RequestInfo, sent: object) -> JsonObject:
     return {name: value for name, value in result.items() if value}
 
 
-def _attempted(request: HttpRequest) -> str:
-    """Say which ways of authentication a request has attempted, as k8s.io/apiserver
-    `pkg/endpoints/filters/authn_audit.go`."""
-    scheme, _, rest = request.header("authorization").strip().partition(" ")
-    methods = [scheme.lower()] if rest and scheme.lower() in ("basic", "bearer") else []
-    if request.first("access_token").strip():
-        methods.append("access_token")
-    if request.client_certificate is not None:
-        methods.append("x509")
-    if not methods:
-        return "Authentication failed, no credentials provided"
-    return f"Authentication failed, attempted: {', '.join(methods)}"
-
-
 _STATUS: Final = {"apiVersion": "v1", "kind": "Status"}
 
 
@@ -589,7 +582,7 @@ def _status(code: int, obj: object) -> JsonObject:
         return {"metadata": {}, "code": code}
     return (
         {"metadata": {}}
-        | {name: obj[name] for name in STATUS_MEMBERS if obj.get(name)}
+        | {name: obj[name] for name in STATUS_MEMBERS if obj.get(name) or name == "details" in obj}
         | {"code": code}
     )
 
@@ -631,6 +624,8 @@ class AuditedHandler:
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """Return the inner handler's answer, and log the request."""
         received = self.now()
+        if self.log.policy.records_bodies:
+            request = replace(request, is_recorded=True)
         answer = await self.inner(request)
         info = await self._info(request)
         recording = self.log.policy.recording(answer.user or NOBODY, info)
@@ -645,6 +640,8 @@ class AuditedHandler:
             await self._written(exchange, PANIC, recording)
             return answer
         if answer.stream is None:
+            if is_long_running(info):
+                await self._written(exchange, RESPONSE_STARTED, recording)
             await self._written(exchange, RESPONSE_COMPLETE, recording)
             return answer
         await self._written(exchange, RESPONSE_STARTED, recording)

@@ -248,7 +248,7 @@ class HttpRequest:
     """Holds an HTTP request. `target` is the request's path and query as they were sent; `headers`
     have their names in lower case, in the order they came. `client_certificate` is the verified one
     in DER form. `departure` tells when the client goes, if that is known. `signed_for` is about the
-    certificate, if there is one."""
+    certificate, if there is one. What `is_recorded` has its body in the audit log."""
 
     method: str
     target: str
@@ -258,6 +258,7 @@ class HttpRequest:
     remote_address: str = ""
     departure: Departure | None = None
     signed_for: SignedFor = SignedFor.CLIENTS
+    is_recorded: bool = False
 
     @remembered
     def path(self) -> str:
@@ -409,6 +410,8 @@ class HttpAnswer:
     """Where parts of the `stream` may come from besides."""
     is_passed_on: bool = field(default=False, compare=False)
     """Whether another server was asked: then the audit event tells nothing of the bodies."""
+    sent: Mapping[str, Any] | None = field(default=None, compare=False)
+    """What was read from the body of a write, for the audit event; None if nothing was."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]

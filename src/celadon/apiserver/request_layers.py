@@ -200,7 +200,9 @@ class RequestLayers:
         self._core = core
         self._authenticator = authenticator
         self._controllers = controllers
-        self._impersonation = impersonation.Impersonation(core.authorizer)
+        self._impersonation = impersonation.Impersonation(
+            core.authorizer, constrained=core.settings.has_gate(impersonation.GATE)
+        )
         self._publications = publications
         self._verbs = verbs
         self._pace = loop_offloading.Pace()
@@ -421,7 +423,9 @@ class RequestLayers:
         self, request: HttpRequest, info: RequestInfo, user: User
     ) -> impersonation.Impersonated | None:
         """Return as whom a user asks, if not as themselves. Raises StatusError."""
-        wanted_user = impersonation.wanted_user(request)
+        wanted_user = impersonation.wanted_user(
+            request, constrained=self._impersonation.constrained
+        )
         if wanted_user is None:
             return None
         return self._impersonation.impersonate(wanted_user, request_attributes(user, info, request))
@@ -718,6 +722,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
         "warnings": notes.warnings,
         "audit": notes.audit,
         "request_audit": notes.request_audit,
+        "sent": notes.sent,
         "user": None if notes.user is None else _told_user(notes.user),
         "as": None if notes.impersonated_user is None else _told_user(notes.impersonated_user),
         "constraint": notes.constraint,
@@ -732,6 +737,7 @@ def _heard(message: forks.ForkMessage, notes: Notes) -> HttpAnswer:
     head = message.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]
     notes.request_audit, notes.constraint = head["request_audit"], head["constraint"]
+    notes.sent = head["sent"]
     notes.user, notes.impersonated_user = _heard_user(head["user"]), _heard_user(head["as"])
     if notes.info is None and head["info"] is not None:
         notes.info = RequestInfo(**head["info"])

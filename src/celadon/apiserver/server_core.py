@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import is_
 from time import perf_counter
@@ -16,10 +16,17 @@ from celadon.admission import ConversionError, convert
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.authn.authentication import Authentication, Authenticator, Credentials
-from celadon.apiserver.authz.authorizer_chain import AlwaysAllow, AuthorizerChain
+from celadon.apiserver.authz.authorizer_chain import (
+    ACCOUNT_GATES,
+    NODE_ROLE,
+    SELECTORS_GATE,
+    AlwaysAllow,
+    AuthorizerChain,
+    NodeAuthorizer,
+)
 from celadon.apiserver.caches.served_resources import ServedResources
-from celadon.apiserver.caches.store_informers import ChangeCount, RoleView
-from celadon.apiserver.controllers.controller_loops import Controllers
+from celadon.apiserver.caches.store_informers import ChangeCount, NodeView, RoleView
+from celadon.apiserver.controllers.controller_loops import ROLE_AGGREGATION, Controllers
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
 from celadon.apiserver.handlers.calls import Notes
@@ -38,6 +45,7 @@ from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.apiserver.workers import Workers, on_loop
 from celadon.kube import (
     Attributes,
+    AuthorizerBackend,
     GroupVersionKind,
     GroupVersionResource,
     JsonObject,
@@ -45,6 +53,7 @@ from celadon.kube import (
     User,
 )
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.rbac import RoleIndex, RoleRef, bootstrap_roles
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import NAMESPACES, SUFFIX_LETTERS
 from celadon.records import dataclass, field
@@ -219,12 +228,30 @@ class ServerCore:
         )
 
 
+def _authorizers(
+    settings: Settings, objects: ObjectStore, roles: RoleView
+) -> Iterator[AuthorizerBackend]:
+    if settings.allows_everything:
+        yield AlwaysAllow()
+        return
+    if settings.authorizes_nodes:
+        gates = (SELECTORS_GATE, *ACCOUNT_GATES)
+        turned_on = [name for name, is_on in settings.gates.items() if is_on]
+        rules = RoleIndex(bootstrap_roles(turned_on)).rules_of(
+            RoleRef("ClusterRole", NODE_ROLE), ""
+        )
+        assert rules is not None, "a role of each release"
+        on = frozenset(filter(settings.has_gate, gates))
+        yield NodeAuthorizer(NodeView(objects), rules, on)
+    yield roles
+
+
 def core_on(store: Store, settings: Settings, sources: Sources) -> ServerCore:
     """Return the core of a server whose objects are in that store."""
     objects = ObjectStore(store, settings.event_seconds)
     served = ServedResources(objects, settings.catalog(), settings.version)
-    roles = RoleView(objects)
-    authorizer = AuthorizerChain((AlwaysAllow() if settings.allows_everything else roles,))
+    roles = RoleView(objects, aggregating=ROLE_AGGREGATION in settings.controller_names)
+    authorizer = AuthorizerChain(tuple(_authorizers(settings, objects, roles)))
     world = StoreWorld(objects, served, authorizer)
     routes, workers = ServiceRoutes(world, settings.webhook_services), Workers()
     caller = CallerOnDemand(routes, settings.plugin_settings.kubeconfigs)

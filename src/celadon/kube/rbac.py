@@ -464,11 +464,11 @@ class RoleIndex:
         binding = self._bindings.pop(key, None)
         if binding is None:
             return
-        for subject in binding.subjects:
-            names = self._bound[key[0], subject.who]
+        for who in {subject.who for subject in binding.subjects}:
+            names = self._bound[key[0], who]
             names.discard(key[1])
             if not names:
-                del self._bound[key[0], subject.who]
+                del self._bound[key[0], who]
 
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
         """Return the grants of the whole cluster, then those in the namespace, if one is given."""
@@ -513,13 +513,17 @@ class RoleIndex:
         selectors = role_selectors(role)
         if not selectors or not self._aggregating:
             return self._said(key)
-        collected: list[PolicyRule] = []
-        for other in sorted(self._roles):
-            if other[0] or other == key or other in seen:
-                continue
-            labels = metadata.labels(self._roles[other])
-            if any(selector.matches(labels) for selector in selectors):
-                collected += self._collect(other, seen | {key})
+        others = [
+            (other, metadata.labels(self._roles[other]))
+            for other in sorted(self._roles)
+            if not other[0] and other != key and other not in seen
+        ]
+        selected = [
+            other for selector in selectors for other, labels in others if selector.matches(labels)
+        ]
+        collected: dict[PolicyRule, None] = {}
+        for other in dict.fromkeys(selected):
+            collected.update(dict.fromkeys(self._collect(other, seen | {key})))
         return tuple(collected)
 
 

@@ -21,10 +21,12 @@ from celadon.apiserver.audit import (
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.metric_table import Counter
+from celadon.records import replace
 from tests.apiserver.in_process import Running
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 MAPS = "/api/v1/namespaces/default/configmaps"
+SERVICES = "/api/v1/namespaces/default/services"
 REQUESTS = """
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -46,7 +48,10 @@ class Logged:
         """Those of one request."""
 
         async def inner(asked: HttpRequest) -> HttpAnswer:
-            return self._running.answer(asked)
+            answer = self._running.answer(asked)
+            if answer.stream is not None:
+                self._running.lines(answer.stream).close()
+            return replace(answer, stream=None)
 
         self._path.unlink(missing_ok=True)
         counters = Counter(metric_table.AUDIT_EVENTS), Counter(metric_table.AUDIT_ERRORS)
@@ -119,7 +124,9 @@ def test_a_refusal(logged: Logged) -> None:
 
 
 def test_acting_as_somebody_else(logged: Logged) -> None:
-    *_, event = logged.events(request("GET", MAPS, impersonate_user="jane"))
+    """Which shows later than that the request has come."""
+    received, event = logged.events(request("GET", MAPS, impersonate_user="jane"))
+    assert not {"impersonatedUser", "authenticationMetadata"} & received.keys()
     assert event["user"]["username"] == "admin"
     assert event["impersonatedUser"] == {"username": "jane", "groups": ["system:authenticated"]}
     assert event["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
@@ -133,6 +140,86 @@ def test_objects_at_the_highest_level(running: Running, tmp_path: Path) -> None:
     [event] = logged.events(request("GET", f"{MAPS}/none"))
     assert "requestObject" not in event
     assert event["responseObject"]["reason"] == "NotFound"
+
+
+TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
+FULL_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
+ALICE = {"authorization": "Bearer alice-token"}
+BODIES: dict[str, tuple[HttpRequest, Any]] = {
+    "decoded, as yet changed by nobody": (
+        request("POST", f"{MAPS}?dryRun=All", {"metadata": {"name": "A"}, "foo": 1}),
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "A"}},
+    ),
+    "defaulted": (
+        request("POST", f"{SERVICES}?dryRun=All", {"spec": {"ports": [{"port": 80}]}}),
+        {
+            "kind": "Service",
+            "apiVersion": "v1",
+            "metadata": {},
+            "spec": {
+                "ports": [{"protocol": "TCP", "port": 80, "targetPort": 80}],
+                "type": "ClusterIP",
+                "sessionAffinity": "None",
+                "internalTrafficPolicy": "Cluster",
+            },
+            "status": {"loadBalancer": {}},
+        },
+    ),
+    "a review": (
+        request("POST", TOKENS, {"spec": {"token": "x"}}),
+        {
+            "kind": "TokenReview",
+            "apiVersion": "authentication.k8s.io/v1",
+            "metadata": {},
+            "spec": {"token": "x"},
+            "status": {"user": {}},
+        },
+    ),
+    "a patch as it was sent": (
+        request(
+            "PATCH", f"{MAPS}/none", {"foo": 1}, content_type="application/merge-patch+json"
+        ),
+        {"foo": 1},
+    ),
+    "options": (request("DELETE", f"{MAPS}/none", {"gracePeriodSeconds": 0}),
+                {**FULL_OPTIONS, "gracePeriodSeconds": 0}),
+    "of one that may not": (request("POST", MAPS, {"metadata": {"name": "a"}}, **ALICE), None),
+    "in no known type": (request("POST", MAPS, {}, content_type="text/x"), None),
+    "of another version": (request("POST", MAPS, {"apiVersion": "v2", "kind": "ConfigMap"}), None),
+    "where there is no such method": (request("PUT", MAPS, {"metadata": {"name": "a"}}), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "expected"), BODIES.values(), ids=BODIES)
+def test_what_was_read_is_shown(
+    running: Running, tmp_path: Path, asked: HttpRequest, expected: Any
+) -> None:
+    """As kube-apiserver 1.36 logs it: with its defaults, and only if it came to reading it."""
+    logged = Logged(running, tmp_path / "audit", read_audit_policy(REQUESTS))
+    [event] = logged.events(asked)
+    assert json.dumps(event.get("requestObject")) == json.dumps(expected)
+    name = None if expected is None else expected.get("metadata", {}).get("name")
+    assert event["objectRef"].get("name") in (name, "none")
+
+
+def test_yaml_is_shown_in_the_order_of_the_kind(running: Running, tmp_path: Path) -> None:
+    logged = Logged(running, tmp_path / "audit", read_audit_policy(REQUESTS))
+    [event] = logged.events(request("GET", "/api/v1/namespaces/default", accept="application/yaml"))
+    assert [*event["responseObject"]] == ["kind", "apiVersion", "metadata", "spec", "status"]
+
+
+@pytest.mark.parametrize("target", ["pods/none/log", "pods/none/proxy/x", "pods?watch=1&limit=x"])
+def test_what_may_last_long_has_a_stage_more(logged: Logged, target: str) -> None:
+    """Even if it was refused at once."""
+    _, *answered = logged.events(request("GET", f"/api/v1/namespaces/default/{target}"))
+    assert [event["stage"] for event in answered] == ["ResponseStarted", "ResponseComplete"]
+    started, complete = (event["responseStatus"] for event in answered)
+    assert started == complete
+
+
+def test_empty_details_of_a_status_stay(logged: Logged) -> None:
+    *_, event = logged.events(request("GET", "/foo", authorization="Bearer alice-token"))
+    assert event["responseStatus"]["details"] == {}
 
 
 @pytest.mark.parametrize("is_omitted", [False, True])

@@ -37,6 +37,8 @@ def policy(*rules: Any, **more: Any) -> str:
         ({"resources": [{"group": "apps"}]}, SECRET, False),
         ({"resources": [{"resources": ["pods"]}]}, "/api/v1/namespaces/a/pods/p/log", False),
         ({"resources": [{"resources": ["*/log"]}]}, "/api/v1/namespaces/a/pods/p/log", True),
+        ({"resources": [{"resources": ["pods/*"]}]}, "/api/v1/namespaces/a/pods/p/log", True),
+        ({"resources": [{"resources": ["secrets/*"]}]}, SECRET, True),
         ({"nonResourceURLs": ["/ver*"]}, "/version", True),
         ({"nonResourceURLs": ["*"]}, SECRET, False),
     ],

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.authz.impersonation import Impersonated, Impersonation, wanted_user
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import Attributes, StatusError, User
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
+from tests.apiserver.in_process import Running
 from tests.kube.rbac.role_objects import bound, role
 
 GROUP = "authentication.k8s.io"
@@ -23,9 +25,11 @@ def right(group: str, resource: str, verb: str, *names: str) -> dict[str, Any]:
     return {**rule, "resourceNames": list(names)} if names else rule
 
 
-def desk(*rules: dict[str, Any], to: dict[str, Any] = TO_BOB) -> Impersonation:
+def desk(
+    *rules: dict[str, Any], to: dict[str, Any] = TO_BOB, constrained: bool = True
+) -> Impersonation:
     objects = [role("r", *rules), bound("b", "ClusterRole", "r", to)]
-    return Impersonation(RbacAuthorizer(RoleIndex(objects)))
+    return Impersonation(RbacAuthorizer(RoleIndex(objects)), constrained=constrained)
 
 
 def asked(user: User) -> Attributes:
@@ -72,6 +76,16 @@ def test_headers_without_a_user() -> None:
         'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), '
         'Extra:map[string][]string{"a":[]string{"1"}, "b":[]string{"2"}}} '
         "without impersonating a user name"
+    )
+
+
+def test_headers_without_a_user_where_nothing_is_constrained() -> None:
+    headers = [("impersonate-group", "g"), ("impersonate-uid", "u")]
+    with pytest.raises(StatusError) as refused:
+        wanted_user(HttpRequest("GET", "/", headers), constrained=False)
+    assert refused.value.status.message == (
+        "requested [{Group  g    } {UID  u  authentication.k8s.io/v1  }] without impersonating a "
+        "user"
     )
 
 
@@ -265,3 +279,33 @@ def test_a_right_that_is_withdrawn_is_gone() -> None:
     index.remove(bound("b", "ClusterRole", "r", TO_BOB))
     with pytest.raises(StatusError):
         act(impersonation, User("jane"))
+
+
+OLD_RIGHTS = [right("", "users", "impersonate"), right("", "groups", "impersonate", "g")]
+OLD_REFUSALS: list[tuple[list[dict[str, Any]], User, str]] = [
+    ([ON_USER, USERS], User("jane"), 'users "jane"'),
+    (OLD_RIGHTS, User("jane", ("h",), "u", EXTRA), 'groups "h"'),
+    (OLD_RIGHTS, User("jane", ("g",), "u", EXTRA), 'userextras.authentication.k8s.io "x"'),
+    (OLD_RIGHTS, User("jane", ("g",), "u"), 'uids.authentication.k8s.io "u"'),
+]
+
+
+@pytest.mark.parametrize(("rules", "wanted", "expected"), OLD_REFUSALS)
+def test_without_the_gate_there_is_the_old_mode_alone(
+    rules: list[dict[str, Any]], wanted: User, expected: str
+) -> None:
+    """In its order: the UID is asked about last. As kube-apiserver 1.30 to 1.35 answer."""
+    with pytest.raises(StatusError) as refused:
+        act(desk(*rules, constrained=False), wanted)
+    assert str(refused.value).startswith(f"{expected} is forbidden: ")
+
+
+@pytest.mark.parametrize(("release", "is_constrained"), [("1.35", False), ("1.36", True)])
+def test_since_which_release_rights_are_constrained(release: str, is_constrained: bool) -> None:
+    running = Running(Settings(version=release))
+    try:
+        headers = [("authorization", "Bearer alice-token"), ("impersonate-user", "jane")]
+        answer = running.answer(HttpRequest("GET", "/version", headers))
+        assert (b"impersonate-on:user-info:get" in answer.body) is is_constrained
+    finally:
+        running.close()

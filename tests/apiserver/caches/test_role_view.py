@@ -85,3 +85,17 @@ def test_what_is_taken_away_is_in_force() -> None:
         assert not may(view)
 
     asyncio.run(scenario())
+
+
+def test_without_its_controller_an_aggregated_role_has_its_stored_rules() -> None:
+    rule = {"clusterRoleSelectors": [{"matchLabels": {"to": "all"}}]}
+
+    async def scenario() -> None:
+        shelf = Shelf()
+        views = [RoleView(shelf.objects, aggregating=aggregating) for aggregating in (True, False)]
+        await create(shelf.objects, role("r", aggregationRule=rule))
+        await create(shelf.objects, role("part", READ, metadata={"labels": {"to": "all"}}))
+        await create(shelf.objects, bound("b", "ClusterRole", "r", TO_ALICE))
+        assert [may(view) for view in views] == [True, False]
+
+    asyncio.run(scenario())

@@ -26,7 +26,10 @@ def ref(kind: str, name: str, uid: str = "", version: str = "v1") -> dict[str, A
 def ask(
     spec: dict[str, Any], metadata: dict[str, Any] | None = None, **objects: Any
 ) -> dict[str, Any]:
-    issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(**objects), lambda gate: True)
+    gates = objects.pop("without", ())
+    issuer = TokenIssuer(
+        "https://issuer", ("api",), SIGNER, world(**objects), lambda gate: gate not in gates
+    )
     request = {"metadata": metadata or {}, "spec": {"expirationSeconds": 3600, **spec}}
     return issuer.issued(issuer.prepared(request, "ns", "robot", NOW), NOW, "j")[0]
 
@@ -184,3 +187,13 @@ def test_refused(
     with pytest.raises(StatusError) as refused:
         ask(spec, metadata, **objects)
     assert (refused.value.code, refused.value.status.message) == (code, message)
+
+
+def test_before_the_gate_no_token_is_bound_to_a_node() -> None:
+    """As kube-apiserver 1.30 answers, whether or not there is such a node."""
+    with pytest.raises(StatusError) as refused:
+        ask({"boundObjectRef": ref("Node", "none")}, without=["ServiceAccountTokenNodeBinding"])
+    assert refused.value.status.message == (
+        'cannot bind token to a Node object as the "ServiceAccountTokenNodeBinding" feature-gate '
+        "is disabled"
+    )

@@ -144,7 +144,7 @@ def test_where_it_listens(words: list[str], listen: str) -> None:
     [
         ([], "AlwaysAllow"),
         (["--authorization-mode=RBAC"], "RBAC"),
-        (["--authorization-mode=Node,RBAC"], "RBAC"),
+        (["--authorization-mode=Node,RBAC"], "Node,RBAC"),
         (["--authorization-mode=AlwaysAllow,RBAC"], "AlwaysAllow"),
     ],
 )

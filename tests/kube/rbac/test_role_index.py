@@ -60,6 +60,14 @@ def test_an_index_stays_when_another_is_made_of_it() -> None:
     assert verbs(first.changed([], [])) == ["get", "get"]
 
 
+def test_a_binding_that_names_a_subject_twice_goes() -> None:
+    binding = bound("b", "ClusterRole", "r", TO_ALICE)
+    binding["subjects"].append(TO_ALICE)
+    index = RoleIndex([role("r", READ), binding])
+    assert verbs(index.changed([bound("b", "ClusterRole", "r", TO_DEVS)], [])) == ["get"]
+    assert verbs(index.changed([], [binding])) == []
+
+
 def test_the_first_subject_that_matches_is_named() -> None:
     binding = bound("b", "ClusterRole", "r", TO_DEVS)
     binding["subjects"].append(TO_ALICE)
@@ -133,6 +141,18 @@ def test_stored_rules_of_aggregated_roles_count_unless_aggregating() -> None:
     ]
     assert verbs(RoleIndex(objects)) == ["update"]
     assert verbs(RoleIndex(objects, aggregating=True)) == ["get"]
+
+
+def test_collected_rules_come_once_in_the_order_of_the_selectors() -> None:
+    labels = ("late", "early", "late")
+    selectors = [{"matchLabels": {"to": label}} for label in labels]
+    objects = [
+        role("all", aggregationRule={"clusterRoleSelectors": selectors}),
+        role("a", READ, metadata={"labels": {"to": "early"}}),
+        role("b", WRITE, READ, metadata={"labels": {"to": "late"}}),
+        bound("b", "ClusterRole", "all", TO_ALICE),
+    ]
+    assert verbs(RoleIndex(objects, aggregating=True)) == ["update", "get"]
 
 
 def test_a_reference_to_something_else() -> None:

@@ -21,8 +21,10 @@ from celadon.admission.plugins.plugin_chain import (
 from celadon.admission.plugins.plugin_interface import Opinion, forbidden
 from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,
+    config_map_names,
     image_opinion,
     image_review,
+    secret_names,
     unanswered_opinion,
 )
 from celadon.admission.plugins.pod_security_standards import PREFIX as SECURITY_LABELS
@@ -55,6 +57,7 @@ __all__ = [
     "PluginSettings",
     "Stands",
     "attributes_classes",
+    "config_map_names",
     "counts_differ",
     "fit",
     "forbidden",
@@ -64,6 +67,7 @@ __all__ = [
     "is_counted",
     "is_terminating",
     "recounted",
+    "secret_names",
     "unanswered_opinion",
     "within_limits",
 ]

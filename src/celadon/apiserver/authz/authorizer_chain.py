@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
 from celadon import kube
@@ -20,8 +20,15 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.rbac import aggregated
-from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
+from celadon.kube.rbac import PolicyRule, aggregated
+from celadon.kube.releases import is_since
+from celadon.kube.selectors import (
+    FieldTerm,
+    SelectorError,
+    parse_field_selector,
+    parse_label_selector,
+)
+from celadon.kube.well_known_values import NODE_GROUP, NODE_LEASES, NODE_PREFIX
 from celadon.records import dataclass
 
 DECISION: Final = "authorization.k8s.io/decision"
@@ -61,6 +68,11 @@ class AuthorizerChain:
             reasons += [reason] if reason else []
             errors += [error] if error is not None else []
         return kube.Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
+
+    def unlisted(self, user: kube.User) -> str:
+        """Return why rules cannot tell all that a user may do; empty if they can."""
+        knows_nodes = any(isinstance(authorizer, NodeAuthorizer) for authorizer in self.authorizers)
+        return NO_RULES if knows_nodes and _is_node(user) else ""
 
 
 def request_attributes(user: kube.User, info: RequestInfo, request: HttpRequest) -> kube.Attributes:
@@ -141,6 +153,222 @@ def check_access(
         raise kube.status.internal_error(error)
     annotate({DECISION: "forbid", REASON: reason})
     raise forbidden(attributes, reason)
+
+
+# --- Nodes -------------------------------------------------------------------
+#
+# What kubelets may do: read what the pods on their node need, and write what is their own.
+#
+# As k8s.io/kubernetes `plugin/pkg/auth/authorizer/node`, in the words of its refusals. What is not
+# subdivided here, the role `system:node` says; it is bound to nobody.
+
+NODE_ROLE: Final = "system:node"
+SELECTORS_GATE: Final = "AuthorizeNodeWithSelectors"
+POD_CERTIFICATES_GATE: Final = "PodCertificateRequest"
+ACCOUNT_GATES: Final = (
+    "KubeletServiceAccountTokenForCredentialProviders",
+    POD_CERTIFICATES_GATE,
+)
+_WRITES: Final = ("get", "create", "update", "patch", "delete")
+_READS: Final = ("get", "list", "watch")
+_OWN_NODE: Final = {"": ("create", "update", "patch"), "status": ("update", "patch")}
+_OWN_PODS: Final = {
+    "": ("create", "delete"),
+    "status": ("update", "patch"),
+    "eviction": ("create",),
+}
+
+
+NO_RULES: Final = "node authorizer does not support user rule resolution"
+
+
+def _is_node(user: kube.User) -> bool:
+    return user.name.startswith(NODE_PREFIX) and NODE_GROUP in user.groups
+
+
+class NodeRelations(Protocol):
+    """Tells which objects have to do with a node."""
+
+    def has(self, node: str, resource: str, namespace: str, name: str) -> bool:
+        """Return whether pods on the node need an object, or it is about the node itself."""
+        ...
+
+
+class _NotForNodes(Exception):
+    """Says why a kubelet may not; it may be without words."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAuthorizer:
+    """Answers for kubelets, about whom it never has the last word. `rules` are those of their role,
+    `gates` the feature gates of this section that are on."""
+
+    relations: NodeRelations
+    rules: tuple[PolicyRule, ...]
+    gates: frozenset[str]
+
+    def authorize(self, attributes: kube.Attributes) -> kube.Answer:
+        user = attributes.user
+        if not _is_node(user):
+            return kube.Ruling.NO_OPINION, "", None
+        node = user.name.removeprefix(NODE_PREFIX)
+        if not node:
+            return kube.Ruling.NO_OPINION, f"unknown node for user {quote(user.name)}", None
+        try:
+            self._check(node, attributes)
+        except _NotForNodes as refusal:
+            return kube.Ruling.NO_OPINION, str(refusal), None
+        return kube.Ruling.ALLOW, "", None
+
+    def _check(self, node: str, attributes: kube.Attributes) -> None:
+        """Require that a node may. Raises _NotForNodes."""
+        has_selectors = SELECTORS_GATE in self.gates
+        match (attributes.group, attributes.resource) if attributes.resource_request else ("", ""):
+            case ("", "secrets" | "configmaps"):
+                self._check_read(node, attributes)
+            case ("", "persistentvolumeclaims") if attributes.subresource == "status":
+                reason = "can only get/update/patch this type"
+                _require(attributes.verb in ("update", "patch"), reason)
+                self._check_related(node, attributes)
+            case (
+                ("", "persistentvolumeclaims" | "persistentvolumes")
+                | ("resource.k8s.io", "resourceclaims")
+                | ("storage.k8s.io", "volumeattachments")
+            ):
+                self._check_get(node, attributes)
+            case ("", "serviceaccounts"):
+                self._check_account(node, attributes)
+            case ("coordination.k8s.io", "leases"):
+                _check_lease(node, attributes)
+            case ("storage.k8s.io", "csinodes"):
+                _check_driver(node, attributes)
+            case ("resource.k8s.io", "resourceslices"):
+                self._check_slice(node, attributes)
+            case ("", "nodes") if has_selectors:
+                _check_node(node, attributes)
+            case ("", "pods") if has_selectors:
+                self._check_pod(node, attributes)
+            case ("certificates.k8s.io", "podcertificaterequests"):
+                _require(has_selectors and POD_CERTIFICATES_GATE in self.gates)
+                self._check_certificate(node, attributes)
+            case _:
+                _require(any(rule.allows(attributes) for rule in self.rules))
+
+    def _check_related(self, node: str, attributes: kube.Attributes) -> None:
+        _require(bool(attributes.name), "No Object name found")
+        key = attributes.resource, attributes.namespace, attributes.name
+        reason = f"no relationship found between node '{node}' and this object"
+        _require(self.relations.has(node, *key), reason)
+
+    def _check_get(self, node: str, attributes: kube.Attributes) -> None:
+        reason = "can only get individual resources of this type"
+        _require(attributes.verb == "get", reason)
+        _require(not attributes.subresource, "cannot get subresource")
+        self._check_related(node, attributes)
+
+    def _check_read(self, node: str, attributes: kube.Attributes) -> None:
+        _require(attributes.verb in _READS, "can only read resources of this type")
+        _require(not attributes.subresource, "cannot read subresource")
+        reason = "can only read namespaced object of this type"
+        _require(bool(attributes.namespace), reason)
+        self._check_related(node, attributes)
+
+    def _check_account(self, node: str, attributes: kube.Attributes) -> None:
+        if attributes.verb == "get" and not attributes.subresource and is_since("1.33"):
+            reason = "not allowed to get service accounts"
+            _require(not self.gates.isdisjoint(ACCOUNT_GATES), reason)
+            self._check_read(node, attributes)
+            return
+        reason = "can only create tokens for individual service accounts"
+        _require(attributes.verb == "create" and bool(attributes.name), reason)
+        reason = "can only create token subresource of serviceaccount"
+        _require(attributes.subresource == "token", reason)
+        self._check_related(node, attributes)
+
+    def _check_slice(self, node: str, attributes: kube.Attributes) -> None:
+        _require(not attributes.subresource, "cannot authorize ResourceSlice subresources")
+        verb = attributes.verb
+        if verb == "create":  # NodeRestriction looks at its node
+            return
+        if verb in _WRITES:
+            self._check_related(node, attributes)
+            return
+        if is_since("1.31"):
+            verbs = "get, watch, list, create, update, patch, delete, deletecollection"
+            reason = f"only the following verbs are allowed for a ResourceSlice: {verbs}"
+            _require(verb in ("list", "watch", "deletecollection"), reason)
+        else:
+            reason = "can only get, create, update, patch, or delete a ResourceSlice"
+            _require(verb in ("list", "watch"), reason)
+        reason = "can only list/watch/deletecollection resourceslices with nodeName field selector"
+        _require(_selects(attributes, node) or SELECTORS_GATE not in self.gates, reason)
+
+    def _check_pod(self, node: str, attributes: kube.Attributes) -> None:
+        verb, subresource = attributes.verb, attributes.subresource
+        if verb in _OWN_PODS.get(subresource, ()):  # NodeRestriction looks at its node
+            return
+        _require(verb in _READS and not subresource)
+        if verb == "get":
+            self._check_get(node, attributes)
+        elif not _selects(attributes, node):
+            reason = "can only list/watch pods with spec.nodeName field selector"
+            _require(bool(attributes.name), reason)
+            self._check_related(node, attributes)
+
+    def _check_certificate(self, node: str, attributes: kube.Attributes) -> None:
+        reason = "nodes may not access the status subresource of PodCertificateRequests"
+        _require(not attributes.subresource, reason)
+        match attributes.verb:
+            case "create":  # NodeRestriction looks at its node
+                return
+            case "get":
+                self._check_related(node, attributes)
+            case "list" | "watch":
+                reason = "can only list/watch podcertificaterequests with nodeName field selector"
+                _require(_selects(attributes, node), reason)
+            case verb:
+                raise _NotForNodes(f"nodes may not {verb} podcertificaterequests")
+
+
+def _require(condition: bool, reason: str = "") -> None:  # noqa: FBT001 - a condition
+    if not condition:
+        raise _NotForNodes(reason)
+
+
+def _selects(attributes: kube.Attributes, node: str) -> bool:
+    """Return whether a field selector demands this node."""
+    selector = attributes.field_selector
+    return selector is not None and FieldTerm("spec.nodeName", node) in selector.terms
+
+
+def _check_lease(node: str, attributes: kube.Attributes) -> None:
+    reason = "can only get, create, update, patch, or delete a node lease"
+    _require(attributes.verb in _WRITES, reason)
+    reason = f"can only access leases in the {quote(NODE_LEASES)} system namespace"
+    _require(attributes.namespace == NODE_LEASES, reason)
+    _require_own(node, attributes, "node lease")
+
+
+def _check_driver(node: str, attributes: kube.Attributes) -> None:
+    reason = "can only get, create, update, patch, or delete a CSINode"
+    _require(attributes.verb in _WRITES, reason)
+    _require(not attributes.subresource, "cannot authorize CSINode subresources")
+    _require_own(node, attributes, "CSINode")
+
+
+def _require_own(node: str, attributes: kube.Attributes, subject: str) -> None:
+    """Require that an object has the node's name; of one that is created it is not yet known."""
+    is_own = attributes.verb == "create" or attributes.name == node
+    _require(is_own, f"can only access {subject} with the same name as the requesting node")
+
+
+def _check_node(node: str, attributes: kube.Attributes) -> None:
+    verb, subresource, name = attributes.verb, attributes.subresource, attributes.name
+    if verb in _OWN_NODE.get(subresource, ()):  # NodeRestriction looks at its name
+        return
+    _require(verb in _READS and not subresource)
+    subject = f"'{name}'" if name else "all nodes"
+    _require(name == node, f"node '{node}' cannot read {subject}, only its own Node object")
 
 
 # --- Standings ---------------------------------------------------------------

@@ -5,7 +5,8 @@ very thing while impersonating (`impersonate-on:MODE:VERB` on what the request i
 impersonate this identity (`impersonate:MODE` on user, node or service account, uid, groups and
 extra). The last is the old one: `impersonate` on all of them. The first mode that allows wins; if
 none does, the first refusal is the answer. Which mode worked last for a user is remembered and
-tried first, so its refusals are then the ones that are seen.
+tried first, so its refusals are then the ones that are seen. Where the feature gate
+`ConstrainedImpersonation` is off (by default before 1.36), there is the old mode alone.
 
 As k8s.io/apiserver `pkg/endpoints/filters/impersonation`, without its caches of successes: a right
 that is withdrawn is gone at once.
@@ -36,7 +37,6 @@ from celadon.kube import (
 )
 from celadon.kube.go import quote
 from celadon.kube.rbac import service_account_of, service_account_user
-from celadon.kube.releases import is_since
 from celadon.kube.validation import http_path
 from celadon.records import dataclass, replace
 
@@ -44,6 +44,7 @@ USER_HEADER: Final = "impersonate-user"
 UID_HEADER: Final = "impersonate-uid"
 GROUP_HEADER: Final = "impersonate-group"
 EXTRA_HEADER: Final = "impersonate-extra-"
+GATE: Final = "ConstrainedImpersonation"
 HEADERS_BEGIN: Final = "impersonate-"
 """As all of them do."""
 
@@ -65,9 +66,10 @@ class Impersonated:
     constraint: str = ""
 
 
-def wanted_user(request: HttpRequest) -> User | None:
+def wanted_user(request: HttpRequest, *, constrained: bool = True) -> User | None:
     """Return the user whom the headers name, as they name them; None without such headers. Raises
-    StatusError (400) for headers that do not name a user."""
+    StatusError (400) for headers that do not name a user, in the words of a server whose rights are
+    `constrained` or not."""
     if not request.may_name(HEADERS_BEGIN):
         return None
     extra: dict[str, list[str]] = {}
@@ -81,7 +83,7 @@ def wanted_user(request: HttpRequest) -> User | None:
     if user.name:
         return user
     if user.groups or user.uid or user.extra:
-        raise _nobody(user)
+        raise _nobody(user, constrained=constrained)
     return None
 
 
@@ -90,10 +92,10 @@ class UserNotNamed(StatusError):
     no Status."""
 
 
-def _nobody(user: User) -> UserNotNamed:
+def _nobody(user: User, *, constrained: bool) -> UserNotNamed:
     """Return what becomes of a request that wants groups, a UID or more, and names no user."""
     detail = f"requested [{' '.join(_references(user))}] without impersonating a user"
-    if is_since("1.36"):
+    if constrained:
         detail = f"requested {_go_text(user)} without impersonating a user name"
     return UserNotNamed(status.bad_request(detail).status)
 
@@ -110,8 +112,8 @@ def _references(user: User) -> Iterator[str]:
         yield f"{{UID  {user.uid}  {version}  }}"
 
 
-# Upstream prints the user with `%#v` since 1.36, so the text has the names of Go's struct and tells
-# nil maps from empty ones.
+# Upstream prints the user with `%#v` where modes are constrained, so the text has the names of Go's
+# struct and tells nil maps from empty ones.
 def _go_text(user: User) -> str:
     """Return Go's `%#v` of a user."""
     extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
@@ -168,6 +170,7 @@ def _is_other_user(user: User, _: User) -> bool:
     return identities.node_of(user.name) is None and service_account_of(user.name) is None
 
 
+OLD: Final = _Mode("", lambda _wanted, _requestor: True)
 ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
 # Upstream's order (`mode.go`, `allImpersonationModes`): the narrower a mode is, the earlier it is
 # tried, and the old one, which suits everybody, comes last.
@@ -176,7 +179,7 @@ MODES: Final = (
     _Mode("arbitrary-node", _is_node),
     _Mode("serviceaccount", _is_service_account),
     _Mode("user-info", _is_other_user),
-    _Mode("", lambda _wanted, _requestor: True),
+    OLD,
 )
 
 
@@ -184,15 +187,20 @@ MODES: Final = (
 # and in the same way, so the mode that worked last is tried first; it is a guess only, for it is
 # asked anew each time (`cache.go`, with as many users).
 class Impersonation:
-    """Decides, and remembers which mode worked last for whom."""
+    """Decides, and remembers which mode worked last for whom. Unless it is `constrained`, there is
+    the old mode alone."""
 
-    def __init__(self, authorizer: AuthorizerBackend) -> None:
+    def __init__(self, authorizer: AuthorizerBackend, *, constrained: bool = True) -> None:
+        self.constrained = constrained
         self._authorizer = authorizer
         self._last: OrderedDict[str, _Mode] = OrderedDict()
 
     def impersonate(self, wanted_user: User, attributes: Attributes) -> Impersonated:
         """`attributes` are those of the request, with the user who makes it. Raises StatusError
         (403)."""
+        if not self.constrained:
+            check = _Check(OLD, attributes, self._authorizer, uid_comes_last=True)
+            return Impersonated(check.impersonated(wanted_user))
         requestor = attributes.user
         last = self._last.get(requestor.name)
         first = () if last is None else (last,)
@@ -219,11 +227,13 @@ class Impersonation:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One mode, asked about one request."""
+    """One mode, asked about one request. `uid_comes_last` is the order of servers that have no
+    modes."""
 
     mode: _Mode
     attributes: Attributes
     authorizer: AuthorizerBackend
+    uid_comes_last: bool = False
 
     def impersonated(self, wanted_user: User) -> User:
         """Return the user that the request acts as, if all questions are answered with yes. Raises
@@ -233,12 +243,14 @@ class _Check:
             verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"
             self._ask(replace(self.attributes, verb=verb))
         user = self._named(wanted_user)
-        if wanted_user.uid:
-            self._ask(self._about("uids", wanted_user.uid, well_known_values.AUTHENTICATION_GROUP))
+        if not self.uid_comes_last:
+            self._check_uid(wanted_user.uid)
         if wanted_user.groups:
             self._check_groups(wanted_user.groups)
         if wanted_user.extra:
             self._check_extra(wanted_user.extra)
+        if self.uid_comes_last:
+            self._check_uid(wanted_user.uid)
         if user.name == well_known_values.ANONYMOUS:
             return identities.with_group(user, well_known_values.UNAUTHENTICATED)
         return (
@@ -284,6 +296,10 @@ class _Check:
                 user = replace(user, groups=service_account_user(namespace, name).groups)
         self._ask(attributes)
         return user
+
+    def _check_uid(self, uid: str) -> None:
+        if uid:
+            self._ask(self._about("uids", uid, well_known_values.AUTHENTICATION_GROUP))
 
     # As `authorizeGroups` of `mode.go`. The old mode lets anybody become `system:masters` who may
     # impersonate that group; the constrained ones never do.

@@ -6,15 +6,17 @@ something from a mirror does so again when `refresh` says that there is somethin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
+from celadon.admission.plugins import config_map_names, secret_names
 from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
 from celadon.apiserver.workers import Lagging, on_loop
-from celadon.kube import Answer, Attributes, GroupVersionResource, JsonObject
+from celadon.kube import Answer, Attributes, GroupVersionResource, JsonObject, metadata
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
-from celadon.kube.resources import known_resources
-from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.resources import Resource, known_resources
+from celadon.kube.well_known_values import MIRROR_POD, RBAC_GROUP, VOLUME_CLAIMS
 from celadon.storage import Compacted, Watch, WatchLost, WatchOverflow
 
 News = Sequence[tuple[StoredObject | None, StoredObject | None]]
@@ -124,17 +126,19 @@ _MANY: Final = 500
 
 
 class RoleView:
-    """Aggregated roles have the rules that a controller would give them, at once. What changes
-    thousands of rules or subjects is seen a moment later."""
+    """With `aggregating`, aggregated roles have the rules that their controller gives them, at
+    once; else those that are stored. What changes thousands of rules or subjects is seen a moment
+    later."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, *, aggregating: bool = True) -> None:
+        self._aggregating = aggregating
         catalog = known_resources()
         self._mirrors = []
         for name in RESOURCES:
             resource = catalog.by_gvr(GroupVersionResource(RBAC_GROUP, "v1", name))
             assert resource is not None, f"no {name}"
             self._mirrors.append(Mirror(objects, collection_prefix(resource)))
-        self._lagging = Lagging(_with_all(self._objects()))
+        self._lagging = Lagging(self._with_all(self._objects()))
         self._has_missed = False
         """Whether something has changed that could not be taken in."""
 
@@ -154,7 +158,7 @@ class RoleView:
         batches = [item for item in news if item is not None]
         if self._has_missed or len(batches) < len(news):
             self._has_missed, objects = False, self._objects()
-            self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
+            self._lagging.change(lambda _: self._with_all(objects), is_long=_are_many(objects))
             return
         put, removed = _put_and_removed([item for batch in batches for item in batch])
         self._lagging.change(
@@ -179,9 +183,8 @@ class RoleView:
     def _objects(self) -> list[JsonObject]:
         return [item.object for mirror in self._mirrors for item in mirror]
 
-
-def _with_all(objects: Iterable[JsonObject]) -> RbacAuthorizer:
-    return RbacAuthorizer(RoleIndex(objects, aggregating=True))
+    def _with_all(self, objects: Iterable[JsonObject]) -> RbacAuthorizer:
+        return RbacAuthorizer(RoleIndex(objects, aggregating=self._aggregating))
 
 
 def _put_and_removed(news: News) -> tuple[list[JsonObject], list[JsonObject]]:
@@ -198,3 +201,199 @@ def _are_many(objects: Iterable[JsonObject]) -> bool:
     """Return whether so much is in roles and bindings that looking at it takes long."""
     members = ((item.get("rules") or (), item.get("subjects") or ()) for item in objects)
     return sum(len(rules) + len(subjects) for rules, subjects in members) > _MANY
+
+
+# --- What belongs to nodes ---------------------------------------------------
+#
+# Which objects the pods on a node need: the graph of k8s.io/kubernetes
+# `plugin/pkg/auth/authorizer/node`, without its edges. It ends at a node, or at the claim of a
+# volume, whose pods are then asked for.
+
+Related: TypeAlias = tuple[str, str, str]
+"""Resource, namespace and name."""
+
+_ABOUT_NODES: Final = (
+    ("", "pods"),
+    ("", "persistentvolumes"),
+    ("storage.k8s.io", "volumeattachments"),
+    ("resource.k8s.io", "resourceslices"),
+    ("certificates.k8s.io", "podcertificaterequests"),
+)
+CLAIMS: Final = VOLUME_CLAIMS.resource
+_SECRETS_OF_VOLUMES: Final = (
+    *((kind, "secretRef") for kind in ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO")),
+    *((kind, "secretRef") for kind in ("iscsi", "storageos")),
+    *(("csi", f"node{step}SecretRef") for step in ("Publish", "Stage", "Expand")),
+)
+"""References that kubelets follow; those of controllers are not theirs."""
+_IN_CLAIMS_NAMESPACE: Final = frozenset({"cephfs", "flexVolume", "rbd", "scaleIO", "iscsi"})
+
+
+class NodeIndex:
+    """Objects by what leads to them."""
+
+    def __init__(self, objects: Iterable[JsonObject] = ()) -> None:
+        self._nodes: dict[Related, Counter[str]] = {}
+        """How often objects are needed on which nodes."""
+        self._needs: dict[Related, tuple[object, str, frozenset[Related]]] = {}
+        """By pod and the like: what tells that it is the same as before, its node, and what is
+        needed there because of it."""
+        self._claims: dict[Related, tuple[Related, frozenset[Related]]] = {}
+        """By volume: its claim, and its secrets."""
+        self._volumes: dict[Related, set[Related]] = {}
+        """By secret: the volumes that name it."""
+        for obj in objects:
+            self.put(obj)
+
+    def has(self, node: str, related: Related) -> bool:
+        """Return whether an object is needed on a node."""
+        if node in self._nodes.get(related, ()):
+            return True
+        volumes = (related, *self._volumes.get(related, ()))
+        claims = (self._claims[volume][0] for volume in volumes if volume in self._claims)
+        return any(node in self._nodes.get(claim, ()) for claim in claims)
+
+    def put(self, obj: JsonObject) -> None:
+        """Add an object or replace the one of its name. Of a pod that stays on its node only the
+        resource claims may change, as upstream looks at nothing else again."""
+        key, spec = _related(obj), obj.get("spec") or {}
+        if obj.get("kind") == "PersistentVolume":
+            self.remove(obj)
+            self._put_volume(key, spec)
+            return
+        # The alpha of ResourceSlices had it beside the spec.
+        node = spec.get("nodeName") or obj.get("nodeName") or ""
+        claims = frozenset(_claims(obj))
+        same = metadata.uid(obj), node, claims
+        if key in self._needs and self._needs[key][0] == same:
+            return
+        self.remove(obj)
+        if node:
+            needed = frozenset((key, *claims, *_needed(obj)))
+            self._needs[key] = same, node, needed
+            for related in needed:
+                self._nodes.setdefault(related, Counter())[node] += 1
+
+    def _put_volume(self, key: Related, spec: JsonObject) -> None:
+        claim = spec.get("claimRef")
+        if claim is None:
+            return
+        namespace = claim.get("namespace") or ""
+        secrets = frozenset(_volume_secrets(spec, namespace))
+        self._claims[key] = (CLAIMS, namespace, claim.get("name") or ""), secrets
+        for secret in secrets:
+            self._volumes.setdefault(secret, set()).add(key)
+
+    def remove(self, obj: JsonObject) -> None:
+        """Remove an object; only its kind, namespace and name matter."""
+        key = _related(obj)
+        _, secrets = self._claims.pop(key, (key, frozenset[Related]()))
+        for secret in secrets:
+            self._volumes[secret].discard(key)
+            if not self._volumes[secret]:
+                del self._volumes[secret]
+        _, node, needed = self._needs.pop(key, (None, "", frozenset[Related]()))
+        for related in needed:
+            nodes = self._nodes[related]
+            nodes[node] -= 1
+            if not nodes[node]:
+                del nodes[node]
+            if not nodes:
+                del self._nodes[related]
+
+
+def _related(obj: JsonObject) -> Related:
+    return f"{str(obj.get('kind')).lower()}s", metadata.namespace(obj), metadata.name(obj)
+
+
+def _needed(obj: JsonObject) -> Iterator[Related]:
+    """Yield what a pod names, but for resource claims. A mirror pod, which its node has made, leads
+    to nothing: else nodes could read whatever they like."""
+    if obj.get("kind") != "Pod" or MIRROR_POD in metadata.annotations(obj):
+        return
+    spec, namespace = obj.get("spec") or {}, metadata.namespace(obj)
+    if spec.get("serviceAccountName"):
+        yield "serviceaccounts", namespace, spec["serviceAccountName"]
+    for name in secret_names(spec):
+        yield "secrets", namespace, name
+    for name in config_map_names(spec):
+        yield "configmaps", namespace, name
+    for volume in spec.get("volumes") or ():
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName") or ""
+        if volume.get("persistentVolumeClaim") is None and volume.get("ephemeral") is not None:
+            name = f"{metadata.name(obj)}-{volume.get('name', '')}"
+        if name:
+            yield CLAIMS, namespace, name
+
+
+def _claims(obj: JsonObject) -> Iterator[Related]:
+    """Yield the resource claims of a pod: those that it names, and those made for it."""
+    if obj.get("kind") != "Pod" or MIRROR_POD in metadata.annotations(obj):
+        return
+    status = obj.get("status") or {}
+    made = {
+        item.get("name"): item.get("resourceClaimName")
+        for item in status.get("resourceClaimStatuses") or ()
+    }
+    names = [
+        claim.get("resourceClaimName") or made.get(claim.get("name"))
+        for claim in (obj.get("spec") or {}).get("resourceClaims") or ()
+    ]
+    names.append((status.get("extendedResourceClaimStatus") or {}).get("resourceClaimName"))
+    yield from (("resourceclaims", metadata.namespace(obj), name) for name in names if name)
+
+
+def _volume_secrets(spec: JsonObject, namespace: str) -> Iterator[Related]:
+    """Yield the secrets that kubelets need for a volume; `namespace` is that of its claim."""
+    file = spec.get("azureFile") or {}
+    if file.get("secretName"):
+        yield "secrets", file.get("secretNamespace") or namespace, file["secretName"]
+    for kind, field in _SECRETS_OF_VOLUMES:
+        reference = (spec.get(kind) or {}).get(field) or {}
+        own = namespace if kind in _IN_CLAIMS_NAMESPACE else ""
+        if reference.get("name"):
+            yield "secrets", reference.get("namespace") or own, reference["name"]
+
+
+class NodeView:
+    """Knows what is stored now of what belongs to nodes. When all has to be read anew, that is seen
+    a moment later."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._mirrors = [
+            Mirror(objects, collection_prefix(resource)) for resource in _about_nodes()
+        ]
+        self._lagging = Lagging(NodeIndex(self._objects()))
+
+    @on_loop
+    def has(self, node: str, resource: str, namespace: str, name: str) -> bool:
+        """Return whether an object is needed on a node."""
+        changed = [mirror.news for mirror in self._mirrors if mirror.refresh()]
+        if None in changed:
+            objects = self._objects()
+            self._lagging.change(lambda _: NodeIndex(objects), is_long=True)
+        elif changed:
+            news = [item for batch in changed for item in batch or ()]
+            self._lagging.change(lambda index: _with_news(index, news), is_long=len(news) > _MANY)
+        return self._lagging.value.has(node, (resource, namespace, name))
+
+    def _objects(self) -> list[JsonObject]:
+        return [item.object for mirror in self._mirrors for item in mirror]
+
+
+def _about_nodes() -> Iterator[Resource]:
+    seen = set()
+    for resource in known_resources():
+        key = resource.gvr.group, resource.gvr.resource
+        if key in _ABOUT_NODES and key not in seen:
+            seen.add(key)
+            yield resource
+
+
+def _with_news(index: NodeIndex, news: News) -> NodeIndex:
+    for before, after in news:
+        if after is not None:
+            index.put(after.object)
+        elif before is not None:
+            index.remove(before.object)
+    return index

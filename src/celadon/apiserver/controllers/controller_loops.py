@@ -478,8 +478,9 @@ class Controllers:
 # `pkg/healthz`, `app.IsControllerEnabled`.
 
 ROOT_CERTIFICATES: Final = "root-ca-certificate-publisher-controller"
+ROLE_AGGREGATION: Final = "clusterrole-aggregation-controller"
 CONTROLLERS: Final = (
-    "clusterrole-aggregation-controller",
+    ROLE_AGGREGATION,
     "garbage-collector-controller",
     "namespace-controller",
     "resourcequota-controller",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.calls import Call, read_sent
+from celadon.apiserver.handlers.calls import Call, note_sent, read_sent
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.write import FieldManagers, WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
@@ -94,6 +94,7 @@ class PodOperations:
         # Clients of old releases evict through v1beta1 of the policy group, whatever the path says.
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)
+        note_sent(call, read)
         self.managers.created(call, read)
         target = replace(call.target, name="")
         create.prepare_create(read.draft, target)

@@ -20,8 +20,15 @@ from celadon.kube import GroupVersionKind, StatusError, User, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, go_json, parse_media_type
-from celadon.kube.json_types import JsonDict
-from celadon.kube.protobuf import ProtobufError, decode, has_message, open_envelope, read_message
+from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.protobuf import (
+    ProtobufError,
+    decode,
+    has_message,
+    in_message_order,
+    open_envelope,
+    read_message,
+)
 from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.memoization import remembered
@@ -47,13 +54,16 @@ class LostRace(Exception):
 @dataclass(slots=True)
 class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
-    `request_audit` are those for levels that have the request. `user` is who asks,
+    `request_audit` are those for levels that have the request. `sent` is what was read from the
+    body of a write: its metadata alone where nobody records more, and nothing of a patch. `user` is
+    who asks,
     `impersonated_user` as whom and `constraint` by which constrained right, `endpoint` and `info`
     for what, once that is known; `flow_headers` say which FlowSchema it matched."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
     request_audit: dict[str, str] = field(default_factory=dict)
+    sent: JsonObject | None = None
     user: User | None = None
     impersonated_user: User | None = None
     constraint: str = ""
@@ -224,6 +234,15 @@ def read_sent(call: Call, context: DefaultingContext) -> Incoming:
         if error.code == 400 and target.is_scale_of_custom:
             raise request_bodies.unknown_scale() from error
         raise
+
+
+def note_sent(call: Call, incoming: Incoming) -> None:
+    """Note for the audit event what a body was read to: decoded and defaulted, as yet by nobody
+    changed (k8s.io/apiserver `pkg/audit/request.go`, `LogRequestObject`)."""
+    if call.request.is_recorded:
+        call.notes.sent = in_message_order(incoming.draft.form())
+    else:
+        call.notes.sent = {"metadata": {**(incoming.draft.meta or {})}}
 
 
 def read_body(call: Call, field_validation: str) -> SentBody:

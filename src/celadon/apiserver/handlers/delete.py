@@ -187,4 +187,8 @@ def _options(call: Call) -> _DeleteOptions:
     body = None
     if call.request.body:
         body = delete.read_delete_options(read_delete_body(call), call.request.body)
+        # Upstream's codec of these options writes them in the version of its memory.
+        call.notes.sent = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"} | {
+            name: value for name, value in body.items() if name not in ("kind", "apiVersion")
+        }
     return delete.delete_options(body, call.request.query)

@@ -16,13 +16,20 @@ from celadon import kube
 from celadon.admission import Operation
 from celadon.apiserver import negotiation
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
-from celadon.apiserver.authz.authorizer_chain import Standings
+from celadon.apiserver.authz.authorizer_chain import AuthorizerChain, Standings
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers import reviews
 from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
-from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
+from celadon.apiserver.handlers.calls import (
+    Call,
+    Notes,
+    checked_body,
+    note_sent,
+    read_sent,
+    require_body_type,
+)
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.read import ObjectList, Reader
@@ -58,7 +65,7 @@ class Reviewer:
     """Answers the reviews of one server."""
 
     authenticator: Authenticator
-    authorizer: kube.AuthorizerBackend
+    authorizer: AuthorizerChain
     roles: RoleView
     issuer: reviews.TokenIssuer
     now: Callable[[], datetime]
@@ -81,6 +88,7 @@ class Reviewer:
         read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
         require_version(read, call.target)
+        await call.work.step(note_sent, call, read)
         await call.work.step(self.managers.created, call, read)
         draft = read.draft
         if call.target.subresource:
@@ -118,7 +126,9 @@ class Reviewer:
                     review, call.target.namespace, self.authorizer
                 )
             case kube.GroupResource(resource="selfsubjectrulesreviews"):
-                return reviews.self_subject_rules_review(review, call.user, self.roles.current())
+                return reviews.self_subject_rules_review(
+                    review, call.user, self.roles.current(), self.authorizer.unlisted(call.user)
+                )
             case kube.GroupResource(resource="selfsubjectreviews"):
                 return reviews.self_subject_review(call.user, now)
         answer, warnings = reviews.token_review(review, self.authenticator, now)

@@ -320,9 +320,11 @@ def _selector_errors(attributes: Attributes) -> Iterator[str]:
             yield f"spec.resourceAttributes.{name} {extent} due to parse error"
 
 
-def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthorizer) -> JsonDict:
-    """Return what the user may do in a namespace. Nothing of the review comes back. Raises
-    StatusError (400)."""
+def self_subject_rules_review(
+    review: JsonObject, user: User, roles: RbacAuthorizer, unlisted: str = ""
+) -> JsonDict:
+    """Return what the user may do in a namespace; `unlisted` says why that may not be all. Nothing
+    of the review comes back. Raises StatusError (400)."""
     namespace = (review.get("spec") or {}).get("namespace")
     if not namespace:
         raise status.bad_request("no namespace on request")
@@ -337,10 +339,12 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
             for item in entries
             if "nonResourceURLs" in item
         ],
-        "incomplete": False,
+        "incomplete": bool(unlisted),
     }
-    if missing:
-        answer["evaluationError"] = aggregated(ref.error for ref in missing)
+    errors = [unlisted] if unlisted else []
+    errors += [ref.error for ref in missing]
+    if errors:
+        answer["evaluationError"] = aggregated(errors)
     return {
         "kind": "SelfSubjectRulesReview",
         "apiVersion": f"{well_known_values.AUTHORIZATION_GROUP}/v1",
@@ -417,6 +421,7 @@ EXTENDED_SECONDS: Final = 365 * 24 * 3600
 ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 
 _UID_GATE: Final = "TokenRequestServiceAccountUIDValidation"
+_NODE_GATE: Final = "ServiceAccountTokenNodeBinding"
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
 _NO_TOKEN: Final[JsonDict] = {"token": "", "expirationTimestamp": None}
 _BINDABLE: Final = {
@@ -503,6 +508,11 @@ class TokenIssuer:
         if resource is None:
             text = f"{group}/{version}, Kind={kind}"
             raise status.bad_request(f"cannot bind token to object of type {text}")
+        if kind == "Node" and not self.has_gate(_NODE_GATE):
+            raise status.bad_request(
+                f"cannot bind token to a Node object as the {quote(_NODE_GATE)} feature-gate is "
+                "disabled"
+            )
         where = "" if kind == "Node" else namespace
         obj = self._get(resource, where, ref.get("name") or "")
         if kind == "Pod":

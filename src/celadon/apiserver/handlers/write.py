@@ -24,6 +24,7 @@ from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,
     checked_body,
+    note_sent,
     raise_refusal,
     read_configuration,
     read_sent,
@@ -259,6 +260,7 @@ class Writer:
     async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
+        call.notes.sent = {}
         status.require_name(call.target.name)
         is_new = call.options.apply and self._stored(call) is None
         if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
@@ -626,6 +628,8 @@ class Writer:
         if not again:
             call.notes.warnings += incoming.warnings
         require_version(incoming, call.target)
+        if not again:
+            note_sent(call, incoming)
         return incoming
 
     def _claim_status_errors(

@@ -546,6 +546,7 @@ async def _serve(
         event_seconds=settings.event_seconds,
         service_addresses=settings.service_addresses,
         allows_everything=settings.allows_everything,
+        authorizes_nodes=settings.authorizes_nodes,
         client_ca=_text(settings.tls.client_authorities),
         root_certificates=prepared.trusted.decode(),
         is_one_of_several=settings.etcd is not None,

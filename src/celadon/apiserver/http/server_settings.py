@@ -136,6 +136,8 @@ class ServerSettings:
     anonymous: bool = True
     allows_everything: bool = False
     """Whether everybody may do everything, as with `--authorization-mode=AlwaysAllow`."""
+    authorizes_nodes: bool = False
+    """Whether kubelets are asked about first, as with `--authorization-mode=Node,RBAC`."""
     service_addresses: str = CLUSTER_ADDRESSES
     audit_log: Path | None = None
     audit_policy: Path | None = None

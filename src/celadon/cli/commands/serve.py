@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from celadon.apiserver.http import (
         PluginSettings,
         RequestLimits,
+        Rotation,
         ServerSettings,
         Serving,
         TlsSettings,
@@ -217,9 +218,10 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--authorization-mode",
-        choices=("RBAC", "AlwaysAllow"),
+        choices=("RBAC", "Node,RBAC", "AlwaysAllow"),
         default="RBAC",
-        help="whether roles say who may do what, or everybody may do everything (default: RBAC)",
+        help="whether roles say who may do what, before them what kubelets need of pods on their "
+        "node, or everybody may do everything (default: RBAC)",
     )
     group.add_argument(
         "--service-account-issuer",
@@ -407,7 +409,6 @@ def _place(settings: ServerSettings) -> str:
 def _settings(options: argparse.Namespace) -> ServerSettings:
     """Return the settings of the server. Raises StartError."""
     from celadon.apiserver.http import (
-        Rotation,
         ServerSettings,
         controllers_named,
         given_services,
@@ -438,12 +439,11 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         token_keys=tuple(options.service_account_key_file),
         anonymous=options.anonymous_auth == "true",
         allows_everything=options.authorization_mode == "AlwaysAllow",
+        authorizes_nodes=options.authorization_mode == "Node,RBAC",
         service_addresses=options.service_cluster_ip_range,
         audit_log=options.audit_log,
         audit_policy=options.audit_policy_file,
-        audit_rotation=Rotation(
-            options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
-        ),
+        audit_rotation=_rotation(options),
         version=effective.binary,
         effective=effective,
         gates=gates,
@@ -463,6 +463,15 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         event_seconds=math.ceil(options.event_ttl) or None,
         simulation=_simulation(options),
         openapi_descriptions=options.openapi_descriptions,
+    )
+
+
+def _rotation(options: argparse.Namespace) -> Rotation:
+    """Return when the audit log is rotated."""
+    from celadon.apiserver.http import Rotation
+
+    return Rotation(
+        options.audit_log_maxsize, options.audit_log_maxage, options.audit_log_maxbackup
     )
 
 

@@ -308,7 +308,7 @@ _KNOWN_MODES: Final = ("AlwaysAllow", "Node", "RBAC")
 
 def _authorization(last: Mapping[str, str]) -> str:
     """Return the mode of authorization. As with kube-apiserver, everybody may do everything if no
-    mode is named; what only nodes may do is not told apart."""
+    mode is named; roles count even if only nodes were named."""
     modes = last.get("authorization-mode", "AlwaysAllow").split(",")
     for mode in modes:
         if mode not in _MODES:
@@ -321,7 +321,9 @@ def _authorization(last: Mapping[str, str]) -> str:
     if len({*modes}) < len(modes):
         text = " ".join(map(quoted, modes))
         raise FlagError(f"authorization-mode [{text}] has mode specified more than once")
-    return "AlwaysAllow" if "AlwaysAllow" in modes else "RBAC"
+    if "AlwaysAllow" in modes:
+        return "AlwaysAllow"
+    return "Node,RBAC" if "Node" in modes else "RBAC"
 
 
 def _gates(values: Sequence[str]) -> Iterator[str]:
