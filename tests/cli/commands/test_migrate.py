@@ -176,8 +176,8 @@ def test_what_is_no_policy_yet_is_passed_over(
     code, _, err = run(capsys, "migrate", str(folder))
     assert code == Exit.OK
     assert err.startswith(
-        "notice: passed over: 2 files that are no manifests (expectations of tests: 1, templates of "
-        "Helm charts: 1); to judge what a chart makes: `helm template CHART | celadon migrate -`\n"
+        "notice: passed over: 2 files that are no manifests (expectations of tests: 1, templates "
+        "of Helm charts: 1); to judge what a chart makes: `helm template CHART | celadon migrate -`"
     )
     assert run(capsys, "migrate", str(folder / "00-assert.yaml"))[0] == Exit.USAGE
 
