@@ -61,6 +61,11 @@ ERRORS: list[tuple[str, int, str]] = [
     ("a: 1\nb: \x01\n", 2, "control characters are not allowed"),
     ("a: 1\nb: \x00\n", 2, "control characters are not allowed"),
     ("<<: 5\n", 1, "map merge requires map or sequence of maps as the value"),
+    (
+        "a: &a\n- {b: c}\nd:\n  <<: *a\n",
+        4,
+        "map merge requires map or sequence of maps as the value",
+    ),
     ("- " * 10_001 + "x", 1, "nested deeper than 10000 levels"),
     ("[" * 100_000, 1, "nested deeper than 10000 levels"),
     ("{a: " * 20_000, 1, "nested deeper than 10000 levels"),

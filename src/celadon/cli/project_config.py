@@ -458,8 +458,6 @@ def _unquoted(part: str) -> str:
 
 # --- Files that are no manifests ---------------------------------------------
 #
-# Files of folders that are no manifests: charts, kustomizations, values, tests.
-#
 # Somebody who names a folder means the manifests in it. What else lies there is passed over, and
 # counted; a file that is named itself is read, whatever it is. A text in which nothing looks like
 # `apiVersion` or `kind` is no manifest, however broken; one in which something does is.
@@ -478,11 +476,16 @@ _OF_VALUES: Final = late_pattern(r"(?:\A|[-_.])values(?:[-_.]|\Z)")
 _OTHERS: Final = "other files"
 _TEMPLATES: Final = "templates of Helm charts"
 _REMEDIES: Final = {
-    _TEMPLATES: "to judge what a chart makes: `helm template CHART | celadon check -`",
-    _KUSTOMIZE: "to judge what they make: `kubectl kustomize FOLDER | celadon check -`",
+    _TEMPLATES: "to judge what a chart makes: `helm template CHART | celadon {} -`",
+    _KUSTOMIZE: "to judge what they make: `kubectl kustomize FOLDER | celadon {} -`",
 }
 """What to type so that what such files make is judged."""
 _TESTS: Final = "tests"
+_EXPECTATIONS: Final = "expectations of tests"
+_OF_EXPECTATIONS: Final = late_pattern(r"\d+-(?:assert|errors?)(?:-[^.]+)?\Z", re.ASCII)
+"""`00-assert`, as KUTTL and Chainsaw have it."""
+UNFINISHED: Final = frozenset({_TEMPLATES, _KUSTOMIZE, _VALUES, _EXPECTATIONS})
+"""What is no object yet, or a piece of one, whatever its kind."""
 _CONFIGURATIONS: Final = "configurations of programs"
 _OF_PROGRAMS: Final = frozenset(
     {
@@ -523,8 +526,10 @@ def passed_over(text: documents.Text, named: Sequence[str]) -> str:
         return subject
     if _is_template(folder, text.content):
         return _TEMPLATES
-    if _is_part(text.file):
-        return _KUSTOMIZE
+    if _OF_EXPECTATIONS.match(stem):
+        return _EXPECTATIONS
+    if part := _part(text.file):
+        return part
     if _LIKE_A_MANIFEST.search(text.content) is None:
         return _OTHERS if text.content.strip() else ""
     return _of_tool(text.content)
@@ -552,9 +557,9 @@ def _is_template(folder: str, content: str) -> bool:
 
 
 # What a kustomization names is found line by line, since its comments count, too: an operator's
-# project begins with patches that are commented out, and those are no manifests either.
+# project begins with patches that are commented out, which are no manifests either; nor is what a
+# test of Chainsaw expects.
 
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _PARTS: Final = frozenset(
     {
         *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "configurations"),
@@ -562,36 +567,50 @@ _PARTS: Final = frozenset(
     }
 )
 """The members of a kustomization whose files are no manifests of their own."""
+_NAMING: Final = {
+    **dict.fromkeys(("kustomization.yaml", "kustomization.yml", "Kustomization"), _KUSTOMIZE),
+    **dict.fromkeys(("chainsaw-test.yaml", "chainsaw-test.yml"), _EXPECTATIONS),
+}
+_STEP: Final = late_pattern(
+    r"[ \t]*(?:-[ \t]+)?(assert|error|apply|create|patch|update|delete):[ \t]*(?:#.*)?\Z"
+)
 _MEMBER: Final = late_pattern(r"(#[ \t]*)?([A-Za-z]\w*):", re.ASCII)
 _NAME: Final = r"[^\s\"'\[\]{},:=#]"
 _FILE: Final = late_pattern(rf"(?<!{_NAME}){_NAME}+\.(?:ya?ml|json)\b", re.ASCII)
 
 
-def _is_part(file: str) -> bool:
-    """Return whether a kustomization beside the file, or in a folder above it, names it as what it
-    changes manifests with."""
+def _part(file: str) -> str:
+    """Return what a file is that another beside it, or in a folder above it, names as what it
+    changes manifests with, or compares them with; empty if none does."""
     folder = os.path.dirname(file)
     while True:
-        for name in _KUSTOMIZATIONS:
+        for name, subject in _NAMING.items():
             with contextlib.suppress(OSError):
-                kustomization = os.path.join(folder, name)
-                changed = os.stat(kustomization).st_mtime_ns
-                if os.path.relpath(file, folder or os.curdir) in _parts(kustomization, changed):
-                    return True
+                naming = os.path.join(folder, name)
+                changed = os.stat(naming).st_mtime_ns
+                if os.path.relpath(file, folder or os.curdir) in _parts(naming, changed):
+                    return subject
         above = os.path.dirname(folder)
         if above == folder:
-            return False
+            return ""
         folder = above
 
 
 @functools.lru_cache(maxsize=256)
-def _parts(kustomization: str, _changed: int) -> frozenset[str]:
-    """Return the files, seen from its folder, that a kustomization has as parts, and not as
-    resources."""
+def _parts(naming: str, _changed: int) -> frozenset[str]:
+    """Return the files, seen from its folder, that a file names as parts, and not as manifests."""
+    text = documents.read_text(naming)
+    lines = () if isinstance(text, documents.Problem) else text.content.split("\n")
+    steps = _NAMING[os.path.basename(naming)] == _EXPECTATIONS
     files: dict[bool, set[str]] = {True: set(), False: set()}
+    for is_part, line in (_of_chainsaw if steps else _of_kustomization)(lines):
+        files[is_part].update(map(os.path.normpath, _FILE.findall(line)))
+    return frozenset(files[True] - files[False])
+
+
+def _of_kustomization(lines: Iterable[str]) -> Iterator[tuple[bool, str]]:
     member = of_comments = ""
-    text = documents.read_text(kustomization)
-    for line in () if isinstance(text, documents.Problem) else text.content.split("\n"):
+    for line in lines:
         comment = line.startswith("#")
         if member_match := _MEMBER.match(line):
             # A sentence with a colon is no member.
@@ -599,9 +618,16 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
                 member = of_comments = member_match[2]
             elif member_match[2] in _PARTS or member_match[2] == "resources":
                 of_comments = member_match[2]
-        named = _FILE.findall(line)
-        files[(of_comments if comment else member) in _PARTS].update(map(os.path.normpath, named))
-    return frozenset(files[True] - files[False])
+        yield (of_comments if comment else member) in _PARTS, line
+
+
+def _of_chainsaw(lines: Iterable[str]) -> Iterator[tuple[bool, str]]:
+    step = ""
+    for line in lines:
+        if step_match := _STEP.match(line):
+            step = step_match[1]
+        elif line.lstrip(" -").startswith("file:"):
+            yield step in ("assert", "error"), line
 
 
 def read_manifests(
@@ -626,13 +652,15 @@ def other_file(file: str, subject: str) -> documents.Problem:
     return documents.Problem(file, 0, f"no manifest: it is among the {subject}")
 
 
-def summary(problems: Iterable[documents.Problem]) -> str:
-    """Return one line about all that was passed over."""
+def summary(problems: Iterable[documents.Problem], command: str = "check") -> str:
+    """Return one line about all that was passed over, for the command that would read it."""
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"
     counts = ", ".join(f"{key}: {count}" for key, count in kinds.items())
-    remedy = "".join(f"; {_REMEDIES[remedy]}" for remedy in _REMEDIES if remedy in kinds)
+    remedy = "".join(
+        f"; {text.format(command)}" for subject, text in _REMEDIES.items() if subject in kinds
+    )
     return f"passed over: {files} ({counts}){remedy}"
 
 

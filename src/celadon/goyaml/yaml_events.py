@@ -450,7 +450,10 @@ class EventReader:
             raise _null_key(value, container.key_mark.line + 1)
         container.awaits_key = True
         if container.key is None:
-            self._merge(container.value, container.lines, value, event.start_mark)
+            # A list of maps counts where it is written, and not by its name.
+            is_list = value.__class__ is list and event.__class__ is not _ALIAS
+            maps = value[::-1] if is_list else [value]
+            self._merge(container.value, container.lines, maps, event.start_mark)
             return
         key, lines, line = container.key, container.lines, event.start_mark.line + 1
         if key in lines:
@@ -467,10 +470,9 @@ class EventReader:
         self._noticed.append(repeated_key)
 
     def _merge(
-        self, result: dict[str, object], lines: dict[str, int], value: Any, mark: Any
+        self, result: dict[str, object], lines: dict[str, int], maps: list[Any], mark: Any
     ) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
-        maps = value[::-1] if isinstance(value, list) else [value]
         for merged_map in maps:
             if not isinstance(merged_map, dict):
                 raise yaml_scalars.UnreadableError(

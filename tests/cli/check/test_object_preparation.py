@@ -147,6 +147,25 @@ def test_amounts_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (code, "1 admitted" in out) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [({}, Exit.DENIED), ({"resource.kubernetes.io/admin-access": "true"}, Exit.OK)],
+)
+def test_validation_looks_at_the_namespace(
+    labels: Json, expected: Exit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only some namespaces may ask for devices as administrators do."""
+    namespace = thing("v1", "Namespace")
+    namespace["metadata"]["labels"] = labels
+    wish = {"name": "a", "exactly": {"deviceClassName": "x", "adminAccess": True}}
+    claim = thing("resource.k8s.io/v1", "ResourceClaim", spec={"devices": {"requests": [wish]}})
+    claim["metadata"]["namespace"] = "x"
+    cluster = write(tmp_path / "cluster.json", namespace)
+    code, out, _ = run(capsys, "check", "-f", cluster, write(tmp_path / "claim.json", claim))
+    assert code == expected
+    assert ("spec.devices.requests[0].adminAccess: Forbidden" in out) is (expected != Exit.OK)
+
+
 OLD_STATUS: Json = {
     "acceptedNames": {"kind": "", "plural": ""},
     "conditions": [],

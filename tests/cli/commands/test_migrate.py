@@ -164,6 +164,24 @@ def test_what_of_kyverno_stays_behind(tmp_path: Path, capsys: pytest.CaptureFixt
     ]
 
 
+def test_what_is_no_policy_yet_is_passed_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Templates of charts, and pieces of policies that tests of Chainsaw and KUTTL expect."""
+    (folder / "Chart.yaml").write_text("name: policies\n")
+    (folder / "templates").mkdir()
+    (folder / "templates" / "team.yaml").write_text("{{- if true }}\nkind: ClusterPolicy\n")
+    piece = {**kyverno_policy(), "spec": {}}
+    write(folder / "00-assert.yaml", piece)
+    code, _, err = run(capsys, "migrate", str(folder))
+    assert code == Exit.OK
+    assert err.startswith(
+        "notice: passed over: 2 files that are no manifests (expectations of tests: 1, templates "
+        "of Helm charts: 1); to judge what a chart makes: `helm template CHART | celadon migrate -`"
+    )
+    assert run(capsys, "migrate", str(folder / "00-assert.yaml"))[0] == Exit.USAGE
+
+
 def test_what_is_no_policy_of_kyverno(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "a.yaml", pod())
     code, _, err = run(capsys, "migrate", str(file))

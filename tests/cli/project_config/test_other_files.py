@@ -12,6 +12,7 @@ from tests.cli.files import binding, config_map, policy, run, write
 
 KUSTOMIZATIONS = "parts of kustomizations"
 VALUES = "values of Helm charts"
+EXPECTATIONS = "expectations of tests"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,10 @@ VALUES = "values of Helm charts"
             "configurations of programs",
         ),
         ("a/x.yaml", "apiVersion: vendir.k14s.io/v1\n---\napiVersion: v1\nkind: Pod\n", ""),
+        ("a/00-assert.yaml", "apiVersion: v1\nkind: Pod\n", EXPECTATIONS),
+        ("a/02-errors-2.yaml", "apiVersion: v1\nkind: Pod\n", EXPECTATIONS),
+        ("a/00-install.yaml", "apiVersion: v1\nkind: Pod\n", ""),
+        ("a/assert.yaml", "apiVersion: v1\nkind: Pod\n", ""),
         ("a/x.yaml", "# nothing\n", "other files"),
         ("a/x.yaml", "\n", ""),
         ("a/x.yaml", "kind: ConfigMap\n", ""),
@@ -135,6 +140,54 @@ def test_parts_of_kustomizations(
         assert passed_over(Text(path, text), [path]) == ""
     monkeypatch.chdir("crd")
     assert passed_over(Text(file, text), []) == (KUSTOMIZATIONS if is_part else "")
+
+
+CHAINSAW = """\
+apiVersion: chainsaw.kyverno.io/v1alpha1
+kind: Test
+spec:
+  steps:
+  - name: first
+    try:
+    - create: # the policy
+        file: ../policy.yaml
+    - assert:
+        timeout: 5s
+        file: ready.yaml
+    - error: {}
+    - error:
+        file: "absent.yaml"
+    - assert:
+        file: sent.yaml
+    - apply:
+        expect:
+        - check:
+            ($error != null): true
+        file: bad.yaml
+    - apply:
+        file: sent.yaml
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "is_expected"),
+    [
+        ("e2e/ready.yaml", True),
+        ("e2e/absent.yaml", True),
+        ("e2e/sent.yaml", False),
+        ("e2e/bad.yaml", False),
+        ("policy.yaml", False),
+        ("ready.yaml", False),
+    ],
+)
+def test_what_a_test_of_chainsaw_only_expects_is_a_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, is_expected: bool
+) -> None:
+    (tmp_path / "e2e").mkdir()
+    (tmp_path / "e2e" / "chainsaw-test.yaml").write_text(CHAINSAW)
+    monkeypatch.chdir(tmp_path)
+    text = Text(file, "apiVersion: v1\nkind: Pod\n")
+    assert passed_over(text, []) == (EXPECTATIONS if is_expected else "")
 
 
 def test_a_kustomization_that_cannot_be_read_has_no_parts(tmp_path: Path) -> None:

@@ -113,6 +113,11 @@ def test_bindings_have_the_actions_of_the_policy() -> None:
             validating_policy(evaluation={"mode": "JSON"}),
             "a policy for data that is no object of Kubernetes",
         ),
+        (
+            validating_policy(matchConstraints=None, evaluation={"mode": "HTTP"}, images=[]),
+            "a policy for data that is no object of Kubernetes",
+        ),
+        (validating_policy(matchConstraints=None), "a policy that matches nothing"),
         (validating_policy(images=[]), "`images`"),
     ],
 )

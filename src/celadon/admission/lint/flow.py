@@ -211,7 +211,8 @@ def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any
 # What is known once an expression was true, or false.
 #
 # Only what guards are made of in practice is understood: `has`, comparison with null, `in`,
-# `request.operation`, and these below `&&`, `||`, `!` and `?:`. Anything else tells nothing. In
+# `request.operation`, and these below `&&`, `||`, `!` and `?:`; also that one field is there where
+# another is (`has(a) == has(b)`, `!has(a) || has(b)`). Anything else tells nothing. In
 # particular, that something was read without failing proves nothing to the other side of `&&`,
 # which would fail in the same way.
 
@@ -326,7 +327,10 @@ class Names:
                 return Outcomes(left.if_true.and_(right.if_true), left.if_false.or_(right.if_false))
             case "_||_":
                 left, right = self.outcomes(args[0]), self.outcomes(args[1])
-                return Outcomes(left.if_true.or_(right.if_true), left.if_false.and_(right.if_false))
+                one = left.if_true.or_(right.if_true)
+                one = one.and_(self._implied(args[0], right, tested=False))
+                one = one.and_(self._implied(args[1], left, tested=False))
+                return Outcomes(one, left.if_false.and_(right.if_false))
             case "!_":
                 return self.outcomes(args[0]).negated()
             case "_?_:_":
@@ -348,17 +352,36 @@ class Names:
             return Outcomes(yes.and_(then.if_true), no.or_(then.if_false))
         if _is_literal(args[1], value=True):
             return Outcomes(yes.or_(otherwise.if_true), no.and_(otherwise.if_false))
+        one = yes.and_(then.if_true).or_(no.and_(otherwise.if_true))
         return Outcomes(
-            yes.and_(then.if_true).or_(no.and_(otherwise.if_true)),
+            one.and_(self._implied(args[0], then, tested=True)),
             yes.and_(then.if_false).or_(no.and_(otherwise.if_false)),
         )
+
+    def _implied(self, test: syntax.Expr, outcomes: Outcomes, *, tested: bool) -> Facts:
+        """Return what follows from this: if a test has that value, then another one, of these
+        outcomes, is true."""
+        test, is_negated = _unnegated(test)
+        path = self._tested(test) if tested != is_negated else None
+        return _implications(path, outcomes.if_true.present)
+
+    def _tested(self, node: syntax.Expr) -> Path | None:
+        """Return the path that a test is about, and nothing else."""
+        base, field = None, ""
+        if node.__class__ is syntax.Select and node.test_only:
+            base, field = self.path(node.operand), node.field
+        elif node.__class__ is syntax.Call and node.function == "@in":
+            base, field = self.path(node.args[1]), _text(node.args[0]) or ""
+        elif node.__class__ is syntax.Call and node.function == "hasValue" and node.target:
+            return self.path(node.target)
+        return (*base, field) if base is not None and field else None
 
     def _equals(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
         left, right = args
         if left.__class__ is syntax.Literal:
             left, right = right, left
         if right.__class__ is not syntax.Literal:
-            return UNKNOWN
+            return self._alike(left, right)
         if right.value is None:
             return _null(self.path(left))
         if right.value.__class__ is bool:
@@ -368,6 +391,15 @@ class Names:
         if path == OPERATION:
             return _operations({_text(right)})
         return UNKNOWN
+
+    def _alike(self, left: syntax.Expr, right: syntax.Expr) -> Outcomes:
+        """Two tests that say the same."""
+        (left, one_negated), (right, other_negated) = _unnegated(left), _unnegated(right)
+        one, other = self._tested(left), self._tested(right)
+        if one_negated != other_negated:
+            return UNKNOWN
+        facts = _implications(one, there(other).present)
+        return Outcomes(facts.and_(_implications(other, there(one).present)))
 
     def _contained(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
         element, container = args
@@ -381,6 +413,21 @@ class Names:
             return UNKNOWN
         key = _text(element)
         return UNKNOWN if key is None else Outcomes(there((*base, key)))
+
+
+def _unnegated(node: syntax.Expr) -> tuple[syntax.Expr, bool]:
+    """Return what is below all `!`, and whether it is the other way round."""
+    is_negated = False
+    while node.__class__ is syntax.Call and node.function == "!_":
+        node, is_negated = node.args[0], not is_negated
+    return node, is_negated
+
+
+def _implications(path: Path | None, present: Set[Path]) -> Facts:
+    """Return that these paths are there if one is."""
+    if path is None:
+        return NOTHING
+    return Facts(implied=frozenset((path, other) for other in present))
 
 
 def _null(path: Path | None) -> Outcomes:
@@ -471,7 +518,12 @@ def rule_accesses(
 def _held_before(facts: Facts) -> Facts:
     """Return what was true of what was stored, too: the rule is always evaluated."""
     before = {(OLD_SELF, *path[1:]) for path in facts.present if path[0] == SELF}
-    return Facts(facts.present | before, facts.operations)
+    implied = {
+        ((OLD_SELF, *path[1:]), (OLD_SELF, *other[1:]))
+        for path, other in facts.implied
+        if path[0] == other[0] == SELF
+    }
+    return facts.and_(Facts(frozenset(before), implied=frozenset(implied)))
 
 
 def _walked(

@@ -105,20 +105,44 @@ ITEM: Final = "[]"
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Holds what is known wherever an expression is evaluated. `present` are paths that exist and
-    are not null; `operations` those that are left."""
+    are not null; `operations` those that are left; `implied` are pairs of paths, of which the
+    second is there if the first is."""
 
     present: frozenset[Path] = frozenset()
     operations: frozenset[str] = OPERATIONS
+    implied: frozenset[tuple[Path, Path]] = frozenset()
 
     def and_(self, other: Facts) -> Facts:
         """Return what is known when both are."""
         if other == NOTHING:
             return self
-        return Facts(self.present | other.present, self.operations & other.operations)
+        implied = self.implied | other.implied
+        present = _with_implied(self.present | other.present, implied)
+        return Facts(present, self.operations & other.operations, implied)
 
     def or_(self, other: Facts) -> Facts:
         """Return what is known when one of the two is known."""
-        return Facts(self.present & other.present, self.operations | other.operations)
+        return Facts(
+            self.present & other.present,
+            self.operations | other.operations,
+            self.implied & other.implied,
+        )
+
+
+def _with_implied(
+    present: frozenset[Path], implied: frozenset[tuple[Path, Path]]
+) -> frozenset[Path]:
+    following: dict[Path, list[Path]] = {}
+    for path, other in implied:
+        following.setdefault(path, []).append(other)
+    if following.keys().isdisjoint(present):
+        return present
+    found, left = set(present), list(present)
+    while left:
+        new = set(following.get(left.pop(), ())) - found
+        found |= new
+        left += new
+    return frozenset(found)
 
 
 NOTHING: Final = Facts()

@@ -44,6 +44,7 @@ from celadon.kube.go import read_json
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import DecodeError, EmptyValue, StrayField
+from celadon.kube.well_known_values import NAMESPACES
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -351,7 +352,7 @@ class Prepare:
         self._refused -= self._definitions.keys()
         if self._definitions:
             self._catalog = self._catalog.with_crds(self._definitions.values())
-        cluster = resources.ObjectIndex(self._usable(filter(self._is_for_plugins, objects)))
+        cluster = resources.ObjectIndex(self._usable(filter(self._is_looked_up, objects)))
         self._context = replace(self._context, cluster=cluster)
         self.surroundings = registry.Surroundings(user, cluster)
 
@@ -547,10 +548,10 @@ class Prepare:
             if not isinstance(document, Problem):
                 yield document
 
-    def _is_for_plugins(self, document: Document) -> bool:
-        """Return whether admission plugins look at it."""
+    def _is_looked_up(self, document: Document) -> bool:
+        """Return whether admission plugins or validation look at it."""
         resource = self._catalog.by_gvk(metadata.gvk(document.value))
-        return resource is not None and resource.gvr in LOOKED_UP
+        return resource is not None and (resource.gvr in LOOKED_UP or resource.gvr == NAMESPACES)
 
 
 def _with_status(obj: dict[str, object], document: Document) -> dict[str, object]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, asks_cluster, kubernetes_version, lacking_client
+from celadon.cli.project_config import summary
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, ReportStyle
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ def run(options: argparse.Namespace) -> Exit:
     migration.lint()
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
+    if migration.others:
+        output.complain(f"notice: {summary(migration.others, 'migrate')}")
     if not migration.outcomes and not migration.problems:
         raise WrongUseError("there is no policy of Kyverno, Gatekeeper or Azure in these files")
     files = dict(migrated_files(migration.outcomes, warns=options.warn))

@@ -20,6 +20,7 @@ from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
 from celadon.cli.own_files import FileNames
+from celadon.cli.project_config import UNFINISHED, other_file, passed_over
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -189,6 +190,8 @@ class Migration:
     """Whether what violates rules already may be changed, as in Kyverno."""
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    others: list[Problem] = field(default_factory=list)
+    """Files that were passed over."""
     existing: list[JsonObject] = field(default_factory=list)
     """The namespaces, ConfigMaps and definitions among the files, which matter to recorded
     requests."""
@@ -276,14 +279,17 @@ class Migration:
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
         for file in expand_paths(paths):
-            yield from self._read(file)
+            yield from self._read(file, paths)
 
-    def _read(self, file: str | Problem) -> Iterator[Document]:
+    def _read(self, file: str | Problem, named: Sequence[str]) -> Iterator[Document]:
         """Return the objects in a file, those in lists, too; what is no object of Kubernetes is
-        passed over."""
+        passed over, and so is what is no policy yet, or a piece of one."""
         text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             self.problems.append(text)
+            return
+        if (other := passed_over(text, named)) in UNFINISHED:
+            self.others.append(other_file(text.file, other))
             return
         for item in DocumentReader().values(text):
             if isinstance(item, Problem):
@@ -479,9 +485,8 @@ class Migration:
 
     def _objects(self, folder: str, names: Sequence[str]) -> list[JsonObject]:
         """Return the objects in files that a test names."""
-        return [
-            document.value for name in names for document in self._read(os.path.join(folder, name))
-        ]
+        files = [os.path.join(folder, name) for name in names]
+        return [document.value for file in files for document in self._read(file, files)]
 
     def _one(self, file: str, shape: Any) -> JsonObject | None:  # noqa: ANN401 - a shape
         """Return the one document of a file, if it has the shape."""

@@ -82,7 +82,7 @@ CEL_POLICY_SHAPE: Final[Shape] = {
             "validationActions": [str],
             "failurePolicy": str,
             "reinvocationPolicy": str,
-            "matchConstraints": Needed({"resourceRules": Needed([{"resources": Needed([str])}])}),
+            "matchConstraints": {"resourceRules": Needed([{"resources": Needed([str])}])},
             "matchConditions": [{"name": Needed(str), "expression": Needed(str)}],
             "variables": [{"name": Needed(str), "expression": Needed(str)}],
             "validations": [{"expression": Needed(str)}],
@@ -304,11 +304,13 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     NotTranslated."""
     spec = policy["spec"]
     mutates = policy["kind"] in _MUTATING
+    _check_evaluation(spec.get("evaluation") or {}, mutates=mutates)
     names = (*_KEPT, *_ONLY[policy["kind"]])
     unknown = sorted(set(spec) - {*names, *_WITHOUT_MEANING, *_SAID_OF_BINDINGS[mutates]})
     if unknown:
         raise translations.NotTranslated(f"`{unknown[0]}`", _INSTEAD.get(unknown[0], ""))
-    _check_evaluation(spec.get("evaluation") or {}, mutates=mutates)
+    if not spec.get("matchConstraints"):
+        raise translations.NotTranslated("a policy that matches nothing")
     result = {name: spec[name] for name in names if spec.get(name)}
     if "matchConditions" in result:
         result["matchConditions"] = _match_conditions(spec)

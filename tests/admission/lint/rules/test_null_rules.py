@@ -57,6 +57,25 @@ def test_optional_fields(text: str, offset: int) -> None:
     assert about("CEL025", text)[0] == (AT, offset)
 
 
+PAUSED, MINIMUM = "object.spec.paused", "object.spec.minReadySeconds"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"has({MINIMUM}) == has({PAUSED}) && {PAUSED}",
+        f"has({MINIMUM}) != has({PAUSED}) && (!has({MINIMUM}) || {PAUSED})",
+        f"!has({MINIMUM}) == has({PAUSED}) && (!has({MINIMUM}) || {PAUSED})",
+        f"(!has({PAUSED}) || has({MINIMUM})) && (!has({MINIMUM}) || {PAUSED})",
+        f"(!has({MINIMUM}) || has({PAUSED}) || true) && has({MINIMUM}) && {PAUSED}",
+        f"(has({MINIMUM}) ? true : has({PAUSED})) && has({MINIMUM}) && {PAUSED}",
+        f"(has({MINIMUM}) == has({PAUSED}) || true) && has({MINIMUM}) && {PAUSED}",
+    ],
+)
+def test_an_optional_field_is_not_there_since_another_is(text: str) -> None:
+    assert about("CEL025", text) == [(AT, text.rindex(".paused"))]
+
+
 PLACES = [
     "({} ? 1 : 2) > 1",
     "true ? {} : true",
@@ -120,6 +139,17 @@ def test_an_optional_field_is_seen_wherever_it_is_read(text: str) -> None:
         "object.metadata.?labels.x.orValue('') == 'y'",
         "object.spec.template.spec.containers.all(c, has(c.securityContext) && "
         "has(c.securityContext.privileged) && c.securityContext.privileged)",
+        f"has({MINIMUM}) == has({PAUSED}) && (!has({MINIMUM}) || {PAUSED})",
+        f"!has({MINIMUM}) == !has({PAUSED}) && (!has({MINIMUM}) || {PAUSED})",
+        f"(!has({MINIMUM}) || has({PAUSED})) && (!has({MINIMUM}) || {PAUSED})",
+        f"(has({PAUSED}) || !has({MINIMUM})) && (!has({MINIMUM}) || {PAUSED})",
+        f"(has({MINIMUM}) ? has({PAUSED}) && true : true) && (!has({MINIMUM}) || {PAUSED})",
+        "(object.spec.?minReadySeconds.hasValue() == object.spec.?paused.hasValue()) && "
+        f"(!has({MINIMUM}) || {PAUSED})",
+        "has(object.metadata.labels) && ('a' in object.metadata.labels) == has(object.spec.paused) "
+        f"&& (!('a' in object.metadata.labels) || {PAUSED})",
+        f"(!has({MINIMUM}) || has({PAUSED})) && (!has({PAUSED}) || has(object.metadata.labels)) && "
+        f"(!has({MINIMUM}) || 'a' in object.metadata.labels)",
         "object.spec.nonsense == 1",
         "request.name != ''",
         "'x' in request.userInfo.groups",
@@ -384,6 +414,17 @@ UPDATE_ONLY = "has(self.may) && has(oldSelf.may)"
         (["oldSelf.may == 'a'", "has(self.may)"], []),
         (["self.may == 'a'", UPDATE_ONLY], [(0, "rule", 4)]),
         (["oldSelf.may == self.may", UPDATE_ONLY], []),
+        (
+            [
+                "has(self.may) == has(oldSelf.may) && (!has(self.may) || self.may == oldSelf.may)",
+            ],
+            [],
+        ),
+        (["!has(oldSelf.may) || self.may == oldSelf.may"], [(0, "rule", 25)]),
+        (
+            ["!has(oldSelf.may) || self.may == oldSelf.may", "!has(oldSelf.may) || has(self.may)"],
+            [],
+        ),
     ],
 )
 def test_optional_fields_of_rules(rules: list[str], spots: list[tuple[int, str, int]]) -> None:
