@@ -127,6 +127,7 @@ CONNECTIONS: list[tuple[str, dict[str, list[str]], str, dict[str, object]]] = [
         "",
         {"stdin": True, "stdout": True, "command": [""]},
     ),
+    ("PodExecOptions", {"stdin": ["1"]}, "", {"stdin": True, "command": None}),
     ("PodAttachOptions", {"command": ["ls"], "stdout": ["true"]}, "", {"stdout": True}),
     ("PodPortForwardOptions", {"ports": ["80,443", "81"]}, "", {"ports": [80, 443, 81]}),
     ("ServiceProxyOptions", {"path": ["ignored"]}, "/a/b/", {"path": "/a/b/"}),
