@@ -376,13 +376,37 @@ def _number(value: float) -> int | float:
 
 
 def _key(key: object) -> str:
+    """Return the key of a member; values of Kubernetes' own types are texts then.
+    MutationRefused."""
     if isinstance(key, str):
         return key
-    raise MutationRefused(f"unsupported type conversion from '{_type_name(key)}' to 'string'")
+    value = unwrapped(key)
+    if isinstance(value, Opaque) and not isinstance(value, NamedFormat):
+        return value.display()
+    if value is NONE:
+        raise MutationRefused("optional.none() dereference")
+    raise MutationRefused(_no_key(value))
 
 
-def _type_name(key: object) -> str:
-    return "bool" if isinstance(key, bool) else "uint" if isinstance(key, Uint) else "int"
+def _no_key(key: object) -> str:
+    """Return why a key is no text: each type of cel-go has words of its own."""
+    if isinstance(key, types.Type):
+        return "type conversion not supported for 'type'"
+    if isinstance(key, int) and not isinstance(key, bool):
+        name = "uint" if isinstance(key, Uint) else "int"
+        return f"unsupported type conversion from '{name}' to string"
+    return f"type conversion error from {_NO_KEYS.get(key.__class__, 'map')} to 'string'"
+
+
+_NO_KEYS: Final[Mapping[type, str]] = {
+    bool: "bool",
+    float: "Double",
+    list: "list",
+    type(None): "'null_type'",
+    Duration: "'Duration'",
+    Timestamp: "'Timestamp'",
+    NamedFormat: "'Format'",
+}
 
 
 def _in_doubles(value: object) -> Json:

@@ -40,6 +40,7 @@ def written(expression: str) -> Any:
         ("timestamp('2024-02-29T12:30:01.5Z')", "2024-02-29T12:30:01.5Z"),
         ("duration('1h1s')", "3601s"),
         ("optional.of({'a': optional.of(2)})", {"a": 2}),
+        ("{quantity('1000m'): 2, ip('::0'): 3}", {"1": 2, "::": 3}),
         (
             "Object{spec: Object.spec{replicas: 1, paused: true}}",
             {"spec": {"replicas": 1, "paused": True}},
@@ -73,7 +74,8 @@ NUMBER = (
     "google.protobuf.Value.number_value: invalid {} value"
 )
 FOREIGN = "proto:\u00a0invalid type: {}"
-KEY = "unsupported type conversion from '{}' to 'string'"
+KEY = "unsupported type conversion from '{}' to string"
+NO_KEY = "type conversion error from {} to 'string'"
 OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
 
 
@@ -86,7 +88,15 @@ OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
         ("Object{n: double('NaN')}", NUMBER.format("NaN")),
         ("{1: 2}", KEY.format("int")),
         ("{2u: 2}", KEY.format("uint")),
-        ("{true: 2}", KEY.format("bool")),
+        ("[{optional.of(1): 2}]", KEY.format("int")),
+        ("{true: 2}", NO_KEY.format("bool")),
+        ("{'a': {1.0: 2}}", NO_KEY.format("Double")),
+        ("{[1]: 2}", NO_KEY.format("list")),
+        ("{{}: 2}", NO_KEY.format("map")),
+        ("{null: 2}", NO_KEY.format("'null_type'")),
+        ("{duration('1s'): 2}", NO_KEY.format("'Duration'")),
+        ("{timestamp('2024-01-01T00:00:00Z'): 2}", NO_KEY.format("'Timestamp'")),
+        ("{type(1): 2}", "type conversion not supported for 'type'"),
         ("type(1)", "type conversion not supported for 'type'"),
         ("quantity('1')", OPAQUE.format("Quantity")),
         ("[ip('1.2.3.4')]", OPAQUE.format("IP")),
