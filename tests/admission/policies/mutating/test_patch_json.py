@@ -40,7 +40,8 @@ def written(expression: str) -> Any:
         ("timestamp('2024-02-29T12:30:01.5Z')", "2024-02-29T12:30:01.5Z"),
         ("duration('1h1s')", "3601s"),
         ("optional.of({'a': optional.of(2)})", {"a": 2}),
-        ("{quantity('1000m'): 2, ip('::0'): 3}", {"1": 2, "::": 3}),
+        ("{quantity('1000m'): 2}", {"1": 2}),
+        ("{ip('::0'): 3}", {"::": 3}),
         (
             "Object{spec: Object.spec{replicas: 1, paused: true}}",
             {"spec": {"replicas": 1, "paused": True}},
