@@ -7,14 +7,25 @@ from typing import Any
 import pytest
 
 from celadon.admission.policies.patchers import DataValues, json_value
+from celadon.kube.authorization import Answer, Attributes, User
 from celadon.kube.fieldmanager import MutationRefused
+from celadon.kube.library import Authorizer
 from tests.kube.library.evaluation import evaluate
 
 OBJECT: dict[str, Any] = {"list": [1, [2]], "map": {"a": {"b": 1}}}
 
 
+class _Unasked:
+    def authorize(self, attributes: Attributes) -> Answer:
+        raise AssertionError("nothing is checked")
+
+
+AUTHORIZER = Authorizer(User("jane"), _Unasked())
+
+
 def written(expression: str) -> Any:
-    return json_value(evaluate(expression, object=OBJECT), DataValues([OBJECT]))
+    value = evaluate(expression, object=OBJECT, authorizer=AUTHORIZER)
+    return json_value(value, DataValues([OBJECT]))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +112,8 @@ OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
         ("type(1)", "type conversion not supported for 'type'"),
         ("quantity('1')", OPAQUE.format("Quantity")),
         ("[ip('1.2.3.4')]", OPAQUE.format("IP")),
+        ("authorizer", OPAQUE.format("kubernetes.authorization.Authorizer")),
+        ("{authorizer.path('/a'): 1}", NO_KEY.format("'kubernetes.authorization.PathCheck'")),
         (
             "JSONPatch{op: 'add', path: '/a', value: 1}",
             "cannot convert to native type: *structpb.Value",
