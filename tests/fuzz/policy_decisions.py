@@ -663,6 +663,7 @@ class Scenario:
                 Request("PATCH", f"{path}/status", {"status": {"phase": "Running"}}, merge),
                 Request("POST", f"{path}/exec?command=ls&stdout=true&container=a"),
                 Request("GET", f"{path}/exec?command=ls&command=-l&stdin=1&tty=true"),
+                Request("POST", f"{path}/exec"),
                 Request("POST", f"{path}/attach?container=zz"),
                 Request("GET", f"{path}/proxy/some/path?x=y"),
                 Request("POST", f"{path}/portforward?ports=80"),
@@ -695,7 +696,10 @@ class Scenario:
     def _deletion(self, collection: str) -> Request:
         random = self._random
         options = random.choice(
-            (None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}, {"dryRun": ["All"]})
+            (
+                *(None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}),
+                *({"dryRun": ["All"]}, {"preconditions": {}}, {"gracePeriodSeconds": -5}),
+            )
         )
         if random.random() < 0.4:
             return Request("DELETE", f"{collection}?labelSelector=app", options)

@@ -98,9 +98,10 @@ def write_options(operation: Operation, client_options: WriteOptions) -> JsonDic
 def deletion_options(client_options: delete.DeleteOptions) -> dict[str, Json]:
     """Return the options object of a deletion."""
     options: dict[str, Json] = default_options(Operation.DELETE) or {}
+    preconditions = client_options.preconditions
     members: dict[str, Json] = {
         "gracePeriodSeconds": client_options.grace,
-        "preconditions": dict(client_options.preconditions) or None,
+        "preconditions": preconditions if preconditions is None else dict(preconditions),
         "orphanDependents": client_options.orphan,
         "propagationPolicy": client_options.propagation,
         "dryRun": list(client_options.dry_run) or None,

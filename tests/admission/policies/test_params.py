@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -116,6 +117,47 @@ def test_an_unknown_kind_is_an_error_and_a_bad_version_none() -> None:
     with pytest.raises(ParamError, match="'/v2, Kind=ConfigMap'"):
         resolve(ParamKind("v2", "ConfigMap"), CATALOG)
     assert resolve(ParamKind("a/b/c", "K"), CATALOG) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "error"),
+    [
+        ("v1", "Configmap", "failed to find resource"),
+        ("v1", "configmapList", "failed to find resource"),
+        ("a.io/v1", "List", "failed to find resource"),
+        ("v1", "Binding", "not yet synced"),
+        ("v1", "binding", "not yet synced"),
+        ("v1", "ConfigMapList", "not yet synced"),
+        ("apps/v1", "List", "not yet synced"),
+        ("authentication.k8s.io/v1", "TokenReview", "not yet synced"),
+    ],
+)
+def test_lists_and_reviews_are_kinds_that_never_have_params(
+    version: str, kind: str, error: str
+) -> None:
+    shown = f"&ParamKind{{APIVersion:{version},Kind:{kind},}}"
+    texts = {
+        "failed to find resource": (
+            "failed to find resource referenced by paramKind: "
+            f"'{version if '/' in version else f'/{version}'}, Kind={kind}'"
+        ),
+        "not yet synced": f"paramKind kind `{shown}` not yet synced to use for admission",
+    }
+    with pytest.raises(ParamError) as caught:
+        _collected(ParamKind(version, kind))
+    assert str(caught.value) == texts[error]
+
+
+def _collected(kind: ParamKind) -> Sequence[Any]:
+    finder = ParamFinder(resolve(kind, CATALOG), ParamRef(name="a", namespace="x"))
+    return finder.collect("ns", WORLD)
+
+
+def test_a_built_in_kind_in_lower_case_is_shown_as_it_is_written() -> None:
+    source = resolve(ParamKind("v1", "configmap"), CATALOG)
+    (param,) = ParamFinder(source, ParamRef(name="a")).collect("ns", WORLD)
+    assert param is not None
+    assert typed(param, source) == {**param, "kind": "configmap"}
 
 
 def test_params_have_their_type() -> None:

@@ -88,5 +88,11 @@ def test_options() -> None:
         "orphanDependents": False,
         "dryRun": ["All"],
     }
+    unconditional = delete.delete_options({"preconditions": {}}, {})
+    assert deletion_options(unconditional) == {
+        "kind": "DeleteOptions",
+        "apiVersion": "meta.k8s.io/v1",
+        "preconditions": {},
+    }
     options = {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}
     assert write_options(Operation.UPDATE, WriteOptions(force=True)) == options

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.kube import StatusError
+from celadon.kube.fieldmanager.mutated_kinds import mutated_options
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.request_bodies import (
     CREATE,
@@ -127,6 +129,7 @@ CONNECTIONS: list[tuple[str, dict[str, list[str]], str, dict[str, object]]] = [
         "",
         {"stdin": True, "stdout": True, "command": [""]},
     ),
+    ("PodExecOptions", {"stdin": ["1"]}, "", {"stdin": True, "command": None}),
     ("PodAttachOptions", {"command": ["ls"], "stdout": ["true"]}, "", {"stdout": True}),
     ("PodPortForwardOptions", {"ports": ["80,443", "81"]}, "", {"ports": [80, 443, 81]}),
     ("ServiceProxyOptions", {"path": ["ignored"]}, "/a/b/", {"path": "/a/b/"}),
@@ -149,6 +152,16 @@ def test_connections(
 ) -> None:
     found = connect_options(GroupVersionKind("", "v1", kind), query, path)
     assert found == {"kind": kind, "apiVersion": "v1", **members}
+
+
+def test_mutated_options_are_written_anew() -> None:
+    kind = GroupVersionKind("", "v1", "PodExecOptions")
+    options = {"kind": "PodExecOptions", "apiVersion": "v1"}
+    mutated = mutated_options({**options, "stdin": True, "tty": False, "container": ""}, kind)
+    assert mutated == {**options, "stdin": True, "command": None}
+    with pytest.raises(StatusError) as refused:
+        mutated_options({**options, "command": ["x"]}, kind._replace(kind="PodAttachOptions"))
+    assert str(refused.value).endswith('strict decoding error: unknown field "command"')
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from celadon import kube
 from celadon.admission import policy_limits
 from celadon.admission.cluster_lookups import World
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
-from celadon.kube.resources import Catalog
+from celadon.kube.resources import Catalog, Resource, guess_resource
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.records import dataclass
 
@@ -26,12 +26,13 @@ class ParamError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ParamSource:
-    """A resolved `paramKind`."""
+    """A resolved `paramKind`. One that is not `listed` never has any params."""
 
     kind: ParamKind
     resource: kube.GroupVersionResource
     namespaced: bool
     custom: bool = False
+    listed: bool = True
 
 
 def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
@@ -43,9 +44,31 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
         return None
     gvk = kube.GroupVersionKind(group, version, kind.kind)
     resource = catalog.by_gvk(gvk)
-    if resource is None or not resource.served:
-        raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
-    return ParamSource(kind, resource.gvr, resource.namespaced, resource.custom)
+    if resource is not None and resource.served:
+        return _source(kind, resource)
+    return _mapped(kind, gvk, catalog)
+
+
+def _source(kind: ParamKind, resource: Resource) -> ParamSource:
+    is_listed = "list" in resource.verbs
+    return ParamSource(kind, resource.gvr, resource.namespaced, resource.custom, is_listed)
+
+
+def _mapped(kind: ParamKind, gvk: kube.GroupVersionKind, catalog: Catalog) -> ParamSource:
+    """Return what client-go's `NewDiscoveryRESTMapper` has besides the kinds themselves: each in
+    lower case, too, and its list, whose resource is guessed and not there. ParamError."""
+    version = kube.GroupVersion(gvk.group, gvk.version)
+    item = gvk.kind.removesuffix("List")
+    is_list = gvk.kind == "List"
+    for resource in catalog:
+        if not resource.served or resource.gvk.group_version != version:
+            continue
+        if resource.gvk.kind.lower() == gvk.kind:
+            return _source(kind, resource)
+        if is_list or (resource.gvk.kind == item and item != gvk.kind):
+            guess = guess_resource(gvk)
+            return ParamSource(kind, guess, resource.namespaced and not is_list, listed=False)
+    raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
 
 
 class ParamFinder:
@@ -117,10 +140,14 @@ def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
                 "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
                 "resources"
             )
-        return params_namespace
-    if ref.namespace:
+    else:
+        params_namespace = ""
+    if not source.listed:
+        shown = f"&ParamKind{{APIVersion:{source.kind.api_version},Kind:{source.kind.kind},}}"
+        raise ParamError(f"paramKind kind `{shown}` not yet synced to use for admission")
+    if not source.namespaced and ref.namespace:
         raise ParamError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-    return ""
+    return params_namespace
 
 
 def _compiled(selector: kube.JsonObject) -> LabelSelector:
@@ -132,10 +159,14 @@ def _compiled(selector: kube.JsonObject) -> LabelSelector:
 
 def typed(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:
     """Return a param as validating policies see it: stored objects may lack their type, expressions
-    see it all the same."""
-    if param is None or source is None or ("apiVersion" in param and "kind" in param):
+    see it all the same. A built-in object has the kind as the policy writes it."""
+    if param is None or source is None:
         return param
-    return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}
+    if "apiVersion" not in param or "kind" not in param:
+        return {"apiVersion": source.kind.api_version, "kind": source.kind.kind, **param}
+    if source.custom or source.kind.kind != str(param["kind"]).lower():
+        return param
+    return {**param, "kind": source.kind.kind}
 
 
 def untyped(param: kube.JsonObject | None, source: ParamSource | None) -> kube.JsonObject | None:

@@ -357,11 +357,21 @@ def _converted(value: object, data: DataValues) -> Json:
         case types.Type():
             raise MutationRefused("type conversion not supported for 'type'")
         case Opaque():
-            name = value.cel_type.name.rpartition(".")[2]
-            raise MutationRefused(f"type conversion error from '{name}' to '{_TARGET}'")
+            raise MutationRefused(
+                f"type conversion error from '{_opaque_name(value)}' to '{_TARGET}'"
+            )
     if value is NONE:
         raise MutationRefused("optional.none() dereference")
     return _converted(unwrapped(value), data)
+
+
+def _opaque_name(value: Opaque) -> str:
+    """Return the name of a type in errors: those of authorizers have their package with them."""
+    name = value.cel_type.name
+    return name if name.startswith(_AUTHORIZATION) else name.rpartition(".")[2]
+
+
+_AUTHORIZATION: Final = "kubernetes.authorization."
 
 
 def _number(value: float) -> int | float:
@@ -376,13 +386,43 @@ def _number(value: float) -> int | float:
 
 
 def _key(key: object) -> str:
+    """Return the key of a member; values of Kubernetes' own types are texts then.
+    MutationRefused."""
     if isinstance(key, str):
         return key
-    raise MutationRefused(f"unsupported type conversion from '{_type_name(key)}' to 'string'")
+    value = unwrapped(key)
+    if isinstance(value, Opaque):
+        return _text_of(value)
+    if value is NONE:
+        raise MutationRefused("optional.none() dereference")
+    raise MutationRefused(_no_key(value))
 
 
-def _type_name(key: object) -> str:
-    return "bool" if isinstance(key, bool) else "uint" if isinstance(key, Uint) else "int"
+def _text_of(value: Opaque) -> str:
+    name = _opaque_name(value)
+    if name.startswith(_AUTHORIZATION) or isinstance(value, NamedFormat):
+        raise MutationRefused(f"type conversion error from '{name}' to 'string'")
+    return value.display()
+
+
+def _no_key(key: object) -> str:
+    """Return why a key is no text: each type of cel-go has words of its own."""
+    if isinstance(key, types.Type):
+        return "type conversion not supported for 'type'"
+    if isinstance(key, int) and not isinstance(key, bool):
+        name = "uint" if isinstance(key, Uint) else "int"
+        return f"unsupported type conversion from '{name}' to string"
+    return f"type conversion error from {_NO_KEYS.get(key.__class__, 'map')} to 'string'"
+
+
+_NO_KEYS: Final[Mapping[type, str]] = {
+    bool: "bool",
+    float: "Double",
+    list: "list",
+    type(None): "'null_type'",
+    Duration: "'Duration'",
+    Timestamp: "'Timestamp'",
+}
 
 
 def _in_doubles(value: object) -> Json:
@@ -442,7 +482,8 @@ def apply_patch(
             document = patch.with_raw_patched(live, document, lambda: _as_written(operations))
             return kinds.patched(document, kind, expected)
         except StatusError:  # which names members as Go has written them
-            document = apply_json_patch(in_message_order(live), operations, raw_nulls=True)
+            written = [sorted_members(operation) for operation in operations]
+            document = apply_json_patch(in_message_order(live), written, raw_nulls=True)
             return kinds.patched(document, kind, expected)
     except JsonPatchError as error:
         if error.is_test:

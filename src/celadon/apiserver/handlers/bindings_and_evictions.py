@@ -205,7 +205,7 @@ class PodOperations:
         if dry_run:
             return WriteResult(201, DONE)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
-        unconditional = replace(options, preconditions={})
+        unconditional = replace(options, preconditions=None)
         await self.deleter.evict(replace(call, endpoint=endpoint), unconditional)
         return WriteResult(201, DONE)
 
@@ -327,7 +327,7 @@ def _deletion_options(sent: JsonObject) -> tuple[StatusError | None, delete.Dele
         return None, delete.delete_options(sent, {})
     except StatusError as error:
         dry_run = tuple(sent.get("dryRun") or ())
-        return error, delete.DeleteOptions(dry_run, preconditions=sent.get("preconditions") or {})
+        return error, delete.DeleteOptions(dry_run, preconditions=sent.get("preconditions"))
 
 
 def _in_dry_run(eviction: JsonObject, requested: list[str]) -> JsonObject:

@@ -154,7 +154,7 @@ class Deleter:
         elif dry_run and metadata.finalizers(old):
             return WriteResult(200, in_message_order(delete.nothing(target)))
         elif not dry_run:
-            if metadata.finalizers(old) and options.preconditions.get("resourceVersion"):
+            if metadata.finalizers(old) and (options.preconditions or {}).get("resourceVersion"):
                 raise _unversioned(old, target)
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:

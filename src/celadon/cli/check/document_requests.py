@@ -361,9 +361,10 @@ def _options(question: Question, operation: Operation) -> JsonDict | None:
 def _connect_options(value: JsonObject, endpoint: Endpoint) -> dict[str, Json]:
     """Return the options object of a connection: the document, or an empty one for a document's
     object."""
-    if value.get("kind") == endpoint.kind.kind:
-        return {key: item for key, item in value.items() if key != "metadata"}
-    return {"kind": endpoint.kind.kind, "apiVersion": endpoint.kind.api_version}
+    empty = request_bodies.connect_options(endpoint.kind, {})
+    if value.get("kind") != endpoint.kind.kind:
+        return empty
+    return {**empty, **{key: item for key, item in value.items() if key != "metadata"}}
 
 
 def _no_old(document: Document, namespace: str) -> Problem:

@@ -414,8 +414,8 @@ class MutatedKinds:
             return self._patched_custom(document, custom, kind)
         document_kind = request_bodies.built_in_kind(document, kind)
         codec = codec_for(document_kind)
-        if codec is None:  # options of a connection
-            return Patched(document)
+        if codec is None:
+            return Patched(mutated_options(document, document_kind))
         try:
             decode(codec, document)
             strange = strict_field_errors(Document(document), document_kind)
@@ -467,6 +467,21 @@ class CustomScaleKinds(MutatedKinds):
         if gvk.group != expected.group:
             raise MutationRefused(unsuitable(gvk, expected))
         raise MutationRefused(invalid_version("to", expected.api_version))
+
+
+def mutated_options(document: JsonDict, kind: GroupVersionKind) -> JsonDict:
+    """Return the options of a connection as they are written anew after a mutation. StatusError
+    (500) for unknown fields."""
+    fields = request_bodies.OPTIONS.get(kind.kind)
+    if fields is None:
+        return document
+    names = (*fields.flags, *fields.texts, *fields.lists, *fields.ports, "apiVersion", "kind")
+    unknown = set(document).difference(names, ("path",) if fields.has_path else ())
+    if unknown:
+        texts = [f'unknown field "{name}"' for name in document if name in unknown]
+        raise status.internal_error(request_bodies.strict_decoding_error(texts))
+    members = {name: document.get(name) for name in fields.lists}
+    return {**{name: value for name, value in document.items() if value}, **members}
 
 
 def _not_converted(reason: str) -> StatusError:

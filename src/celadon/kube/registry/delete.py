@@ -15,7 +15,7 @@ and `pkg/registry/generic/registry/store.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -97,13 +97,13 @@ _PRESERVED: Final = (
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
     """Holds the options of a deletion. `orphan` is `orphanDependents`, None when it was not given;
-    so is `grace`, in seconds."""
+    so are `preconditions`, and `grace`, in seconds."""
 
     dry_run: tuple[str, ...] = ()
     propagation: str | None = None
     orphan: bool | None = None
     grace: int | None = None
-    preconditions: Mapping[str, str] = field(default_factory=dict)
+    preconditions: Mapping[str, str] | None = None
 
 
 def read_delete_options(body: bytes | Document, sent: bytes = b"") -> JsonObject:
@@ -166,7 +166,7 @@ def delete_options(value: JsonObject | None, query: Mapping[str, Sequence[str]])
         propagation=value.get("propagationPolicy"),
         orphan=value.get("orphanDependents"),
         grace=None if grace is None else grace if grace >= 0 else 1,
-        preconditions=value.get("preconditions") or {},
+        preconditions=value.get("preconditions"),
     )
     errors = request_bodies.delete_option_errors(
         options.dry_run, options.propagation, orphan_dependents=options.orphan
@@ -184,7 +184,7 @@ def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
             result[name] = convert(query[name][0])
     pairs = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
     preconditions = {name: value for name, value in pairs if value}
-    return {**result, "preconditions": preconditions}
+    return {**result, "preconditions": preconditions or None}
 
 
 def _seconds(text: str) -> int:
@@ -207,7 +207,7 @@ have a `resourceVersion`, too."""
 # --- before the store ---
 
 
-def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target) -> None:
+def require_deletable(preconditions: JsonObject | None, old: JsonObject, target: Target) -> None:
     """Require the `preconditions` of DeleteOptions; the message names the kind, not the resource.
     Those of namespaces and definitions are looked at by somebody else, who has other words."""
     kind = target.resource.gvk
@@ -217,7 +217,7 @@ def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target
         ("uid", "UID", metadata.uid(old), "deleted and then recreated"),
         ("resourceVersion", "ResourceVersion", metadata.resource_version(old), "modified"),
     ):
-        precondition = preconditions.get(member)
+        precondition = (preconditions or {}).get(member)
         if precondition is None or precondition == present:
             continue
         reason = (
@@ -270,7 +270,7 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
     """Return the options as admission sees them: those of a pod say how long it has, those of a
     namespace or a definition which one is meant."""
     if _is_guarded(old):
-        preconditions = {"uid": metadata.uid(old), **options.preconditions}
+        preconditions = {"uid": metadata.uid(old), **(options.preconditions or {})}
         return replace(options, preconditions=preconditions)
     if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
         return options

@@ -360,8 +360,9 @@ OPTIONS: Final[Mapping[str, OptionFields]] = {
 def connect_options(
     kind: GroupVersionKind, query: Mapping[str, Sequence[str]], path: str = ""
 ) -> dict[str, Json]:
-    """`path` is what follows the subresource, with the slash before it. Raises ValueError for
-    ports that are none, with upstream's text."""
+    """Return the object of a connection's options; a command that is not given is null. `path` is
+    what follows the subresource, with the slash before it. Raises ValueError for ports that are
+    none, with upstream's text."""
     fields = OPTIONS.get(kind.kind, OptionFields())
     options: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
     for name in fields.flags:
@@ -371,8 +372,7 @@ def connect_options(
         if query.get(name) and query[name][0]:
             options[name] = query[name][0]
     for name in fields.lists:
-        if query.get(name):
-            options[name] = list(query[name])
+        options[name] = list(query[name]) if query.get(name) else None
     for name in fields.ports:
         if query.get(name):
             options[name] = [_port(part) for text in query[name] for part in text.split(",")]

@@ -65,6 +65,14 @@ def test_no_more_is_written_than_a_store_takes(
     assert "more than 100000 characters would be written" in str(error)
 
 
+def test_unknown_fields_of_a_value_are_named_in_order() -> None:
+    add = patch("[JSONPatch{op: 'add', path: '/zz', value: {'b': 1, 'a': 2}}]")
+    unordered = patch("[JSONPatch{op: 'add', path: '/metadata', value: object.data}]")
+    assert 'unknown field "zz"' in str(refused(policy("p", add)))
+    error = refused(policy("p", unordered), obj=config_map(data={"y": "", "x": ""}))
+    assert str(error).index("metadata.x") < str(error).index("metadata.y")
+
+
 def labels(made: dict[str, Any]) -> dict[str, str]:
     return dict(made["metadata"].get("labels") or {})
 

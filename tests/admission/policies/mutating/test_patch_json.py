@@ -7,14 +7,25 @@ from typing import Any
 import pytest
 
 from celadon.admission.policies.patchers import DataValues, json_value
+from celadon.kube.authorization import Answer, Attributes, User
 from celadon.kube.fieldmanager import MutationRefused
+from celadon.kube.library import Authorizer
 from tests.kube.library.evaluation import evaluate
 
 OBJECT: dict[str, Any] = {"list": [1, [2]], "map": {"a": {"b": 1}}}
 
 
+class _Unasked:
+    def authorize(self, attributes: Attributes) -> Answer:
+        raise AssertionError("nothing is checked")
+
+
+AUTHORIZER = Authorizer(User("jane"), _Unasked())
+
+
 def written(expression: str) -> Any:
-    return json_value(evaluate(expression, object=OBJECT), DataValues([OBJECT]))
+    value = evaluate(expression, object=OBJECT, authorizer=AUTHORIZER)
+    return json_value(value, DataValues([OBJECT]))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +51,8 @@ def written(expression: str) -> Any:
         ("timestamp('2024-02-29T12:30:01.5Z')", "2024-02-29T12:30:01.5Z"),
         ("duration('1h1s')", "3601s"),
         ("optional.of({'a': optional.of(2)})", {"a": 2}),
+        ("{quantity('1000m'): 2}", {"1": 2}),
+        ("{ip('::0'): 3}", {"::": 3}),
         (
             "Object{spec: Object.spec{replicas: 1, paused: true}}",
             {"spec": {"replicas": 1, "paused": True}},
@@ -73,7 +86,8 @@ NUMBER = (
     "google.protobuf.Value.number_value: invalid {} value"
 )
 FOREIGN = "proto:\u00a0invalid type: {}"
-KEY = "unsupported type conversion from '{}' to 'string'"
+KEY = "unsupported type conversion from '{}' to string"
+NO_KEY = "type conversion error from {} to 'string'"
 OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
 
 
@@ -86,10 +100,20 @@ OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
         ("Object{n: double('NaN')}", NUMBER.format("NaN")),
         ("{1: 2}", KEY.format("int")),
         ("{2u: 2}", KEY.format("uint")),
-        ("{true: 2}", KEY.format("bool")),
+        ("[{optional.of(1): 2}]", KEY.format("int")),
+        ("{true: 2}", NO_KEY.format("bool")),
+        ("{'a': {1.0: 2}}", NO_KEY.format("Double")),
+        ("{[1]: 2}", NO_KEY.format("list")),
+        ("{{}: 2}", NO_KEY.format("map")),
+        ("{null: 2}", NO_KEY.format("'null_type'")),
+        ("{duration('1s'): 2}", NO_KEY.format("'Duration'")),
+        ("{timestamp('2024-01-01T00:00:00Z'): 2}", NO_KEY.format("'Timestamp'")),
+        ("{type(1): 2}", "type conversion not supported for 'type'"),
         ("type(1)", "type conversion not supported for 'type'"),
         ("quantity('1')", OPAQUE.format("Quantity")),
         ("[ip('1.2.3.4')]", OPAQUE.format("IP")),
+        ("authorizer", OPAQUE.format("kubernetes.authorization.Authorizer")),
+        ("{authorizer.path('/a'): 1}", NO_KEY.format("'kubernetes.authorization.PathCheck'")),
         (
             "JSONPatch{op: 'add', path: '/a', value: 1}",
             "cannot convert to native type: *structpb.Value",
