@@ -23,8 +23,8 @@ from celadon.records import dataclass
 # Schemas of built-in types in the form of OpenAPI v3, as clients read them from `/openapi/v3`.
 #
 # Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and
-# maps, and for the names and types of fields; texts there are none. A field that is a struct
-# and no pointer has the default `{}`, one that is always written has its zero value.
+# maps, and for the names and types of fields. A field that is a struct and no pointer has the
+# default `{}`, one that is always written has its zero value.
 
 SECURITY: Final = {
     "BearerToken": {
