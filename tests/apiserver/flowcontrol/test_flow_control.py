@@ -404,7 +404,7 @@ def test_what_is_in_use_is_told_by_the_nanosecond() -> None:
     waiting = ('phase="waiting"', level)
     assert sample(counts, "priority_level_request_utilization_sum", *waiting) == 0.0
     exempt = flows.arrive(root)
-    labels = ('priority_level="exempt"', 'flow_schema="exempt"')
+    labels = ('flow_schema="exempt"', 'priority_level="exempt"')
     assert sample(counts, "request_concurrency_in_use", *labels) == 1
     flows.leave(exempt, None, info)
     assert sample(counts, "request_concurrency_in_use", *labels) == 0

@@ -18,6 +18,7 @@ from celadon.kube.go.go_json import (
 from celadon.kube.go.go_text import (
     ADDRESS,
     MONTHS,
+    ZERO_TIME,
     GoValue,
     client_json,
     int_or,
@@ -41,6 +42,7 @@ __all__ = [
     "MONTHS",
     "TOO_DEEP",
     "URL",
+    "ZERO_TIME",
     "Document",
     "DurationError",
     "GoValue",

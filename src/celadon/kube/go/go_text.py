@@ -717,13 +717,14 @@ def _printed_unknown(value: object) -> str:
     )
 
 
-_NO_TIME: Final = "0001-01-01T00:00:00"
+ZERO_TIME: Final = "0001-01-01T00:00:00Z"
+"""What a time is in Go before it is set."""
 
 
 def _printed_time(value: object) -> str:
     """Print a time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000
     UTC`."""
-    date, _, time = str(value or _NO_TIME).removesuffix("Z").partition("T")
+    date, _, time = str(value or ZERO_TIME).removesuffix("Z").partition("T")
     seconds, point, fraction = time.partition(".")
     fraction = fraction.rstrip("0")
     return f"{date} {seconds}{point if fraction else ''}{fraction} +0000 UTC"

@@ -236,7 +236,7 @@ class StructCodec:
         }
         for key in entry.get("byValue", ()):
             convert, _ = _item(entry["fields"][key], self._reading)
-            fields[key] = None, True, _by_value(convert)
+            fields[key] = None, True, value_decoding.by_value(convert)
         for key, zero in always.items():
             if zero == {}:
                 self._structs.append(
@@ -434,16 +434,6 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     if reading is Reading.EXACT and node == BYTES:
         return None, keep, _some_bytes
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
-
-
-def _by_value(convert: Converter) -> Converter:
-    """Return the converter of what Go holds without a pointer: null is no value of it."""
-
-    def convert_value(value: object) -> object:
-        converted = convert(value)
-        return DROPPED if converted is None else converted
-
-    return convert_value
 
 
 def _some_bytes(value: object) -> object:
