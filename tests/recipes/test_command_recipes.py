@@ -120,7 +120,7 @@ def test_a_limit(copy: Copy) -> None:
         options,
         "    bound: JsonDict = {}\n",
         "    if len(options.var) > MAX_VARIABLES:\n"
-        '        raise BindingError(f"more than {MAX_VARIABLES} variables")\n',
+        '        raise WrongUseError(f"more than {MAX_VARIABLES} variables")\n',
     )
     at_the_limit = ("--var", "x=1", "--var", "y=2")
     assert copy.celadon("eval", "x + y", *at_the_limit) == "3\n"

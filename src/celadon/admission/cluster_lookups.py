@@ -162,13 +162,7 @@ class ObjectWorld:
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
         """Return the object in another version of its kind; ConversionError where that is not
         known, as it is where a webhook converts that nobody asks."""
-        try:
-            return convert(obj, kind, self.catalog)
-        except WebhookNotCalled:
-            if self._converter is None:
-                raise
-            (result,) = self._converter.converted([obj], kind)
-            return result
+        return convert(obj, kind, self.catalog, self._converter)
 
 
 def implicit_namespace(name: str) -> JsonObject:

@@ -69,15 +69,23 @@ class Converter(Protocol):
         ...
 
 
-def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = None) -> JsonObject:
-    """Return the object as `kind`, a version of its own kind. Raises ConversionError;
-    WebhookNotCalled for what a webhook converts, as the catalogue says, of whoever calls none."""
+def convert(
+    obj: JsonObject,
+    kind: GroupVersionKind,
+    catalog: Catalog | None = None,
+    converter: Converter | None = None,
+) -> JsonObject:
+    """Return the object as `kind`, a version of its own kind; `converter` is asked where a webhook
+    converts, as the catalogue says. Raises ConversionError; WebhookNotCalled without a
+    converter."""
     if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
     have = metadata.gvk(obj)
     resource = None if catalog is None else catalog.by_gvk(kind)
     if resource is not None and resource.by_webhook:
-        raise WebhookNotCalled(have, kind)
+        if converter is None:
+            raise WebhookNotCalled(have, kind)
+        return converter.converted([obj], kind)[0]
     renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
     if kind.kind == "Event" and have.group != kind.group:
         return _event(renamed, to_core=kind.group != EVENTS_GROUP)

@@ -137,12 +137,16 @@ class Publications:
             return self._dumps(request)
         if first in (".well-known", "openid"):
             return self._openid.answer(request)
+        if first == "logs" and health_and_version.serves_logs():
+            return health_and_version.logs_answer(request)
         return discovery_documents.discovery_answer(request, self._apis, self._address)
 
     def _paths(self) -> list[str]:
         """Return the paths of the list at `/`."""
         checks = {root: self._checks(root) for root in HEALTH_ROOTS}
         pages = [f"/{page}" for page in self._pages]
+        if health_and_version.serves_logs():
+            pages.append("/logs")
         return discovery_documents.root_paths(self._apis, checks, (*self._openid.paths, *pages))
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:

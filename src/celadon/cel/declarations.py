@@ -204,6 +204,25 @@ class Function(NamedTuple):
     cost: CostRule | None = None
     unpaid: Callable[..., Any] | None = None
 
+    @classmethod
+    def single(
+        cls,
+        name: str,
+        id: str,
+        params: tuple[Type, ...],
+        result: Type,
+        impl: Impl,
+        doc: str,
+        *examples: tuple[str, str],
+        member: bool = False,
+        cost: CostRule | None = None,
+        growth: Growth | None = None,
+        inline: Inline | None = None,
+    ) -> Function:
+        """Return a function of one overload."""
+        overload = Overload(id, params, result, impl, member, cost, doc, examples, growth, inline)
+        return cls(name, (overload,))
+
     def with_each(self, **changes: Any) -> Function:
         """Return this function, with all its overloads changed alike."""
         return self._replace(overloads=tuple(o._replace(**changes) for o in self.overloads))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from celadon.cli.check.check_options import conversion_services
+from celadon.cli.exits import WrongUseError
 from celadon.cli.options import seconds
 from celadon.records import dataclass
 
@@ -133,13 +134,12 @@ def cluster_parts(
     options: argparse.Namespace, prepare: Callable[[ssl.SSLContext], None]
 ) -> ClusterParts:
     """`prepare` is what else the contexts of TLS need. Raises StartError."""
-    from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.apiserver.http import StartError
     from celadon.webhook.cluster import ClusterClient
 
     try:
         location = chosen_cluster(options.kubeconfig, options.context)
-    except KubeconfigError as error:
+    except WrongUseError as error:
         raise StartError(str(error)) from None
     client = ClusterClient(location)
     identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}_{uuid4()}"
@@ -166,14 +166,17 @@ def cluster_parts(
 
 
 def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
-    """Return the cluster of a kubeconfig, or the pod's own. Raises KubeconfigError."""
-    from celadon.apiserver.clientconfig import given_cluster, own_cluster
+    """Return the cluster of a kubeconfig, or the pod's own. Raises WrongUseError."""
+    from celadon.apiserver.clientconfig import KubeconfigError, given_cluster, own_cluster
 
-    if kubeconfig is None and not context:
-        location = own_cluster(os.environ, time.time)
-        if location is not None:
-            return location
-    return given_cluster(kubeconfig, context, os.environ, time.time)
+    try:
+        if kubeconfig is None and not context:
+            location = own_cluster(os.environ, time.time)
+            if location is not None:
+                return location
+        return given_cluster(kubeconfig, context, os.environ, time.time)
+    except KubeconfigError as error:
+        raise WrongUseError(str(error)) from None
 
 
 def _policies(options: argparse.Namespace, client: ClusterClient) -> ClusterPolicies | None:

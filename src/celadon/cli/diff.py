@@ -24,7 +24,7 @@ from celadon.cli.check.manifests import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.own_files import AnswerCache
 from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
@@ -42,7 +42,7 @@ _PLAIN_FILES: Final = (b"100644", b"100755")
 """The modes of what is neither a link nor another repository."""
 
 
-class GitError(Exception):
+class GitError(WrongUseError):
     """Git cannot say; the text is its own."""
 
 

@@ -1,8 +1,15 @@
-"""The exit codes of all commands, which whoever starts one reads before anything else is loaded."""
+"""The exit codes of all commands, and the error that ends one with `Exit.USAGE`. Whoever starts a
+command reads them before anything else is loaded.
+"""
 
 from __future__ import annotations
 
 import enum
+
+
+class WrongUseError(ValueError):
+    """The command line, or a file that it names, does not say what to do; the text says why. It
+    ends a command with `Exit.USAGE`."""
 
 
 class Exit(enum.IntEnum):

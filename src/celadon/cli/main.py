@@ -11,12 +11,12 @@ import contextvars
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import did_you_mean
 from celadon.deep_recursion import own_process
 from celadon.late_patterns import late_pattern
@@ -95,11 +95,6 @@ class CommandModule(Protocol):
 
 _ASKS_FOR_HELP: Final = late_pattern("--h|-[^-]*h")
 """Options as argparse takes them: cut short, or several in one word."""
-_TRUTHS: Final[Mapping[str, bool]] = {
-    **dict.fromkeys(("1", "t", "T", "true", "True", "TRUE"), True),
-    **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
-}
-"""Values of switches, as Go reads them."""
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -142,10 +137,12 @@ class CommandParser(argparse.ArgumentParser):
         truths: dict[str, bool] = {}
         for word in words:
             name, _, value = word.partition("=")
-            if "--" not in remaining and name in switches and value in _TRUTHS:
-                truths[switches[name]] = _TRUTHS[value]
-            else:
+            has_truth = value and name in switches and "--" not in remaining
+            truth = _truth(value) if has_truth else None
+            if truth is None:
                 remaining.append(word)
+            else:
+                truths[switches[name]] = truth
         return remaining, truths
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
@@ -177,6 +174,14 @@ class CommandParser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: object = None) -> None:
         """Help and version, where argparse itself would not mind if nobody can read them."""
         output.write(message)
+
+
+def _truth(text: str) -> bool | None:
+    """Return the value of a switch as Go reads it, None for a text that says none."""
+    # late: few give switches values, and `celadon --version` loads nothing of Kubernetes
+    from celadon.kube.go import parse_bool
+
+    return parse_bool(text)
 
 
 def _overview() -> argparse.ArgumentParser:
@@ -254,6 +259,7 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
         output.write(_overview().format_help())
         return Exit.USAGE
     command = command_of(words)
+    program = "celadon" if command is None else f"celadon {command.name}"
     try:
         if command is not None:
             options = _options(command, list(words[len(command.name.split()) :]))
@@ -262,10 +268,12 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
             return load(command).run(options)
         if words[0].startswith("-"):
             _overview().parse_args(list(words))
+    except WrongUseError as error:
+        return output.usage_error(program, str(error))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     hint = did_you_mean(words[0], [command.name for command in COMMANDS])
-    return output.usage_error("celadon", f"no command `{words[0]}`{hint}")
+    return output.usage_error(program, f"no command `{words[0]}`{hint}")
 
 
 def _options(command: Command, words: list[str]) -> argparse.Namespace:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon import private_files
+from celadon.cli.exits import WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading import documents
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -53,7 +54,7 @@ TABLES: Final = ("fmt", "lint")
 """The tables that one command has for itself."""
 
 
-class ConfigError(ValueError):
+class ConfigError(WrongUseError):
     """A file of settings is wrong; the text names it, and says why."""
 
 

@@ -59,7 +59,7 @@ def _first(data: bytes, *, quick: bool) -> yaml_scalars.YamlDocument:
         for _, value in reader.documents():
             reader.finish_document()
             return yaml_scalars.YamlDocument(value, tuple(item.text for item in noticed))
-    except yaml_scalars.TooDeep:
+    except (yaml_scalars.TooDeep, yaml_scalars.UnknownAnchor):
         raise
     except yaml_scalars.UnreadableError:
         reader.finish_document()

@@ -22,6 +22,7 @@ from yaml.scanner import ScannerError
 from celadon.goyaml import yaml_scalars
 from celadon.kube import Json
 from celadon.kube.go import quote
+from celadon.kube.releases import is_since
 from celadon.late_patterns import late_pattern
 
 # --- Flow parser -------------------------------------------------------------
@@ -46,12 +47,52 @@ _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 class FlowParser(yaml.SafeLoader):
     """Yields the same events as libyaml's, but for the escapes, which are go-yaml's.
     `possible_simple_keys` is in the order of its tokens: a key that replaces another one of its
-    level goes to the end."""
+    level goes to the end. As in go-yaml, a list or map with nothing in it, such as `{}`, lets go
+    of itself as a key: unless an older key holds it, its tokens are given out before its colon is
+    seen, and the token of the key comes after them."""
 
     ESCAPE_REPLACEMENTS = {  # type: ignore[misc]  # noqa: RUF012 - the stub calls it final
         **{char: text for char, text in yaml.SafeLoader.ESCAPE_REPLACEMENTS.items() if char != "/"},
         "'": "'",
     }
+
+    def __init__(self, stream: str | bytes) -> None:
+        super().__init__(stream)
+        self._newest_keys: list[int] = []
+        self._let_go: set[int] = set()
+
+    def fetch_flow_collection_start(self, token_class: Any) -> None:
+        """Fetch `[` or `{`; its number stands for the newest key in it as long as there is none."""
+        number = self.tokens_taken + len(self.tokens)
+        super().fetch_flow_collection_start(token_class)
+        self._newest_keys.append(number)
+
+    def fetch_flow_collection_end(self, token_class: Any) -> None:
+        """Fetch `]` or `}`, which lets go of what had the number of the newest key in it."""
+        super().fetch_flow_collection_end(token_class)
+        if self._newest_keys:
+            self._let_go.add(self._newest_keys.pop())
+
+    def save_possible_simple_key(self) -> None:
+        """Remember that a key may begin here."""
+        super().save_possible_simple_key()
+        if self.allow_simple_key and self._newest_keys:
+            self._newest_keys[-1] = self.tokens_taken + len(self.tokens)
+
+    def fetch_value(self) -> None:
+        """Fetch `:`. The token of a key whose tokens are gone comes late."""
+        key = self.possible_simple_keys.get(self.flow_level)
+        if key is None or key.token_number >= self.tokens_taken:
+            super().fetch_value()
+            return
+        del self.possible_simple_keys[self.flow_level]
+        self.tokens.append(yaml.KeyToken(key.mark, key.mark))
+        if not self.flow_level and self.add_indent(key.column):
+            self.tokens.append(yaml.BlockMappingStartToken(key.mark, key.mark))
+        self.allow_simple_key = False
+        start_mark = self.get_mark()
+        self.forward()
+        self.tokens.append(yaml.ValueToken(start_mark, self.get_mark()))
 
     def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
         """Return pieces of a quoted text. Raises ScannerError, also for an escape that is no
@@ -68,7 +109,8 @@ class FlowParser(yaml.SafeLoader):
         """Return the number of the token that the oldest possible key begins with."""
         for key in self.possible_simple_keys.values():
             number: int = key.token_number
-            return number
+            if number not in self._let_go:
+                return number
         return None
 
     def stale_possible_simple_keys(self) -> None:
@@ -80,7 +122,7 @@ class FlowParser(yaml.SafeLoader):
             key = keys[level]
             if key.line == self.line and self.index - key.index <= _LONGEST_KEY:
                 return
-            if key.required:
+            if key.required and key.token_number not in self._let_go:
                 raise ScannerError(
                     "while scanning a simple key",
                     key.mark,
@@ -149,6 +191,11 @@ _LIBYAML_GIVES_UP: Final = ("exceeded maximum nesting depth", "found unknown esc
 """The words of libyaml 0.2.6 and later for more than 1000 open collections, where Go takes 10,000;
 and its words for escapes, of which Go knows `\\'`, too."""
 
+_NO_COLON: Final = "could not find expected ':'"
+"""What libyaml says of a key without a colon, which `{}` may be only to libyaml."""
+
+_EMPTY_FLOW: Final = late_pattern(r"\{\s*\}|\[\s*\]")
+
 _SLASH: Final = "\\/"
 """An escape that libyaml knows, and Go does not."""
 
@@ -215,7 +262,7 @@ class _Open:
 
     def merges(self, event: Any) -> None:
         """`<<` came in the place of a key."""
-        self.key, self.key_mark = None, event.start_mark
+        self.key, self.raw_key, self.key_mark = None, _MERGE, event.start_mark
         self.awaits_key = False
 
 
@@ -252,6 +299,7 @@ class EventReader:
         heeds_merges: bool = True,
         quick: bool = True,
     ) -> None:
+        self._text = text
         self._is_quick = quick and yaml.__with_libyaml__
         loader = yaml.CSafeLoader if self._is_quick else FlowParser
         self._next: Callable[[], Any] = loader(text).get_event
@@ -279,11 +327,17 @@ class EventReader:
 
     def _read_anew(self, error: ScannerError) -> Exception:
         """NotQuick where only libyaml cannot go on; else the error itself."""
-        return (
-            yaml_scalars.NotQuick()
-            if self._is_quick and error.problem in _LIBYAML_GIVES_UP
-            else error
-        )
+        is_doubtful = error.problem in _LIBYAML_GIVES_UP or self._is_empty_key(error)
+        return yaml_scalars.NotQuick() if self._is_quick and is_doubtful else error
+
+    def _is_empty_key(self, error: ScannerError) -> bool:
+        """Return whether what lacks its colon is `{}` or `[]`."""
+        mark = error.context_mark
+        if error.problem != _NO_COLON or mark is None:
+            return False
+        text = self._text if isinstance(self._text, bytes) else self._text.encode()
+        line = text.split(b"\n")[mark.line].decode("utf-8", "replace")
+        return _EMPTY_FLOW.match(line, mark.column) is not None
 
     def _documents(self) -> Iterator[tuple[int, Json]]:
         while (event := self._next()) is not None:
@@ -306,9 +360,16 @@ class EventReader:
 
     def _finish_document(self) -> None:
         self._levels.closed_all()
+        anchors = {*self._anchors, *self._open_anchors}
         while (event := self._next()) is not None:
             kind = event.__class__
-            if kind is _MAPPING or kind is _SEQUENCE:
+            if kind is _ALIAS:
+                if event.anchor not in anchors:
+                    raise yaml_scalars.UnknownAnchor(event.start_mark.line + 1, event.anchor)
+            elif kind is _SCALAR:
+                anchors.add(event.anchor)
+            elif kind is _MAPPING or kind is _SEQUENCE:
+                anchors.add(event.anchor)
                 self._levels.opened(event)
             elif kind is _MAPPING_END or kind is _SEQUENCE_END:
                 self._levels.closed()
@@ -330,7 +391,7 @@ class EventReader:
                     event = self._next()
                     continue
                 self._values += 1
-                value: Any = _scalar(event)
+                value: Any = _scalar(event, container)
                 if event.anchor is not None:
                     self._anchors[event.anchor] = (value, 1)
             elif kind is _ALIAS:
@@ -378,11 +439,15 @@ class EventReader:
     def _put(self, container: _Open, value: Any, event: Any) -> None:
         """Put a key or its value into a map; `event` is what it begins with."""
         if container.awaits_key:
+            if self._is_quick and value.__class__ in (dict, list):
+                raise yaml_scalars.NotQuick  # to libyaml `{}` is a key, to Go it hardly is
             container.awaits_key = False
             container.raw_key = value
-            container.key_mark = mark = event.start_mark
-            container.key = value if value.__class__ is str else _key_text(value, mark.line + 1)
+            container.key_mark = event.start_mark
+            container.key = value if value.__class__ is str else _key_text(value, event)
             return
+        if container.raw_key is None:
+            raise _null_key(value, container.key_mark.line + 1)
         container.awaits_key = True
         if container.key is None:
             self._merge(container.value, container.lines, value, event.start_mark)
@@ -430,11 +495,7 @@ class EventReader:
                 upstream=f"yaml: anchor '{event.anchor}' value contains itself",
             )
         if event.anchor not in self._anchors:
-            raise yaml_scalars.UnreadableError(
-                line,
-                f"unknown anchor `{event.anchor}` referenced",
-                upstream=f"yaml: unknown anchor '{event.anchor}' referenced",
-            )
+            raise yaml_scalars.UnknownAnchor(line, event.anchor)
         value, size = self._anchors[event.anchor]
         self._values += size + 1
         self._aliased += size
@@ -452,17 +513,21 @@ class EventReader:
         return copied
 
 
-def _key_text(key: Any, line: int) -> str:
+def _key_text(key: Any, event: Any) -> str:
     if isinstance(key, dict | list):
         message = "a map" if isinstance(key, dict) else "a list"
         go_type = "map[interface {}]interface {}" if isinstance(key, dict) else "[]interface {}"
         upstream = f"yaml: invalid map key: {go_type}{{{_go_members(key)}}}"
+        line = event.start_mark.line + 1
         raise yaml_scalars.UnreadableError(line, f"{message} cannot be a key", upstream=upstream)
-    text = yaml_scalars.key_text(key)
-    if text is None:
-        upstream = "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>"
-        raise yaml_scalars.UnreadableError(line, "null cannot be a key", upstream=upstream)
-    return text
+    return yaml_scalars.key_text(key, getattr(event, "value", "")) or ""
+
+
+def _null_key(value: Any, line: int) -> yaml_scalars.UnreadableError:
+    shown = "<nil>" if value is None else _go_syntax(value)
+    complaint = "unsupported" if is_since("1.31") else "Unsupported"
+    upstream = f"{complaint} map key of type: %!s(<nil>), key: <nil>, value: {shown}"
+    return yaml_scalars.UnreadableError(line, "null cannot be a key", upstream=upstream)
 
 
 def _go_members(value: Any) -> str:
@@ -503,7 +568,7 @@ def _is_merge(event: object) -> bool:
     )
 
 
-def _scalar(event: Any) -> str | int | float | bool | None:
+def _scalar(event: Any, container: _Open | None) -> str | int | float | bool | None:
     tag = event.tag
     text: str = event.value
     if tag is None or tag == "!":
@@ -512,6 +577,9 @@ def _scalar(event: Any) -> str | int | float | bool | None:
         try:
             return yaml_scalars.resolve_plain(text)
         except yaml_scalars.NotJsonError:
+            is_key = container is not None and container.awaits_key
+            if is_key and _number_name(text) in _GO_NUMBERS:
+                return _number_name(text)
             raise _not_json(event) from None
     if not tag.startswith(_TAG):
         return text
@@ -523,8 +591,13 @@ def _not_json(event: Any) -> yaml_scalars.UnreadableError:
         event.start_mark.line + 1,
         f"the number `{event.value[:40]}` has no form in JSON",
         "put it in quotes if it is meant as text",
-        f"json: unsupported value: {_GO_NUMBERS.get(event.value.lstrip('+').lower(), event.value)}",
+        f"json: unsupported value: {_GO_NUMBERS.get(_number_name(event.value), event.value)}",
     )
+
+
+def _number_name(text: str) -> str:
+    """Return the name of no number or an infinite one, as keys have it."""
+    return text.lstrip("+").lower()
 
 
 def _tagged(event: Any, tag: str) -> str | int | float | bool | None:

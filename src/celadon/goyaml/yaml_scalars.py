@@ -14,8 +14,11 @@ decoder of the API machinery. The two steps together are the rules of this modul
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.go import TOO_DEEP
@@ -122,13 +125,42 @@ def whole(value: float) -> int | float:
     return signed if INT64_MIN <= signed <= INT64_MAX else value
 
 
-def key_text(value: str | int | float | bool | None) -> str | None:
-    """Return a scalar in the place of a key as the text JSON needs; None if it cannot be a key."""
+def key_text(value: str | int | float | bool | None, written: str = "") -> str | None:
+    """Return a scalar in the place of a key as the text JSON needs; None if it cannot be a key.
+    Doubles, which may be `written` as such and yet be whole, have the form of Go's float32."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value)
+    plain = written.replace("_", "")
+    is_double = _FLOAT.fullmatch(plain) is not None
+    if isinstance(value, int) and (not is_double or _INTEGER.fullmatch(plain) is not None):
+        return str(value)
+    return _float32_text(float(plain if is_double else value))
+
+
+def _float32_text(value: float) -> str:
+    """Return the fewest digits that are the same float32, as Go's `%g` writes them."""
+    nearest = _float32(value)
+    if nearest in _ENDLESS:
+        return _ENDLESS[nearest]
+    texts = (f"{nearest:.{places}e}" for places in range(_FLOAT32_DIGITS))
+    text = next(text for text in texts if _float32(float(text)) == nearest)
+    number, _, power = text.partition("e")
+    return f"{Decimal(text):f}" if -5 < int(power) < 6 else f"{number}e{power}"
+
+
+def _float32(value: float) -> float:
+    try:
+        number: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return number
+
+
+_ENDLESS: Final = {math.inf: ".inf", -math.inf: "-.inf"}
+_FLOAT32_DIGITS: Final = 9
+"""So many digits tell any float32 from all others."""
 
 
 # --- Yaml parts --------------------------------------------------------------
@@ -264,6 +296,17 @@ class UnreadableError(Exception):
         self.message = message
         self.help = help
         self.upstream = upstream or f"yaml: {message}"
+
+
+class UnknownAnchor(UnreadableError):
+    """Says that there is no such anchor, which go-yaml finds before it looks further."""
+
+    def __init__(self, line: int, name: str) -> None:
+        super().__init__(
+            line,
+            f"unknown anchor `{name}` referenced",
+            upstream=f"yaml: unknown anchor '{name}' referenced",
+        )
 
 
 # --- Nesting -----------------------------------------------------------------

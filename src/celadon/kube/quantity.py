@@ -107,6 +107,8 @@ class Format(enum.Enum):
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"
     DECIMAL_SI = "DecimalSI"
+    NONE = ""
+    """That of an amount which is null."""
 
 
 DECIMAL_SUFFIXES: Final = {
@@ -616,6 +618,18 @@ def quantities_of_store() -> Iterator[None]:
         _sent.reset(token)
 
 
-def sent_as(canonical: str) -> str:
-    """Return how a quantity was written, as far as anybody knows."""
-    return (_sent.get() or {}).get(canonical, canonical)
+def parse_sent(canonical: str) -> Quantity:
+    """Return a quantity as it was written, as far as anybody knows. QuantityError for none."""
+    sent = (_sent.get() or {}).get(canonical, canonical)
+    return Quantity(0, format=Format.NONE) if sent == NULL else parse_amounts(sent)
+
+
+def note_rounded(canonical: str, rounded: str) -> None:
+    """Remember of a quantity that was rounded how it was written before that."""
+    sent = _sent.get()
+    if sent is not None and rounded != canonical:
+        sent[rounded] = sent.get(canonical, canonical)
+
+
+NULL: Final = "null"
+"""What is remembered of an amount that is null: it is 0, without a format."""

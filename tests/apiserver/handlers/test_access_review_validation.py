@@ -155,3 +155,13 @@ def test_metadata_before_values_were_shown_as_json() -> None:
         "Annotations:map[string]string(nil), OwnerReferences:[]v1.OwnerReference(nil), "
         "Finalizers:[]string(nil), ManagedFields:[]v1.ManagedFieldsEntry(nil)}: must be empty"
     )
+
+
+def test_the_time_of_what_the_server_wrote_down_is_in_utc() -> None:
+    managed = [{**MANAGED[0], "time": "2026-11-30T14:12:42Z"}]
+    review = {"spec": RESOURCE, "metadata": {"name": "x", "managedFields": managed}}
+    with answering_as("1.33"):
+        (error,) = validate_self_review(review)
+        text = str(error)
+    assert "Time:time.Date(2026, time.November, 30, 14, 12, 42, 0, time.UTC)" in text
+    assert '"time":"2026-11-30T14:12:42Z"' in str(validate_self_review(review)[0])

@@ -166,6 +166,15 @@ def test_pods_that_wait_need_no_budget(running: Running) -> None:
     assert ask(running, "GET", f"{PODS}/a")[0] == 404
 
 
+@pytest.mark.parametrize(("dry_run", "code"), [(["All"], 422), (["x"], 422), ([], 409)])
+def test_only_a_dry_run_refuses_options_before_it_compares_pods(
+    running: Running, dry_run: list[str], code: int
+) -> None:
+    pod(running, "a")
+    options = {"propagationPolicy": "Foo", "preconditions": {"uid": "another"}}
+    assert evict(running, "a", dryRun=dry_run, **options)[0] == code
+
+
 @pytest.mark.parametrize("is_dry", [False, True])
 def test_a_pod_says_why_it_goes_before_its_deletion_is_refused(
     running: Running, is_dry: bool

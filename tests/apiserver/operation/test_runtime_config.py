@@ -26,6 +26,15 @@ SLICES = "resource.k8s.io/v1beta1/resourceslices"
 POLICIES = "admissionregistration.k8s.io/v1alpha1/mutatingadmissionpolicies"
 
 
+@pytest.mark.parametrize("text", ["", "api/all=true"])
+@pytest.mark.parametrize("is_on", [True, False])
+def test_pods_are_resized_while_the_gate_is_on(text: str, *, is_on: bool) -> None:
+    with answering_as("1.34"):
+        found = runtime_config(text).catalog({"InPlacePodVerticalScaling": is_on})
+        (pods,) = (one for one in found if one.gvr == ("", "v1", "pods"))
+        assert (pods.subresource("resize") is not None) == is_on
+
+
 def test_without_a_word_the_default_is_served() -> None:
     assert {"/".join(filter(None, one.gvr)) for one in known_resources()} == DEFAULT
     assert DEFAULT < EVERY

@@ -109,14 +109,6 @@ def test_match_groups(pattern: str, text: str, expected: list[tuple[int, int] | 
     assert compile(pattern).match_groups(text) == expected
 
 
-def test_match_groups_from_a_position_on() -> None:
-    compiled = compile("(a)(b)?")
-    assert compiled.match_groups("abba", 1) == [(3, 4), (3, 4), None]
-    assert compiled.match_groups("abba", 4) is None
-    assert compile("^(a)").match_groups("aa", 1) is None
-    assert compile(r"\b(a)").match_groups("aa", 1) is None
-
-
 @pytest.mark.parametrize(
     ("pattern", "strategy"),
     [

@@ -29,6 +29,7 @@ def shared_length(shared: list[int], number: int) -> int:
 def test_shared_values_arrive(jobs: int) -> None:
     engine = engine_for("", jobs)
     try:
+        assert engine.workers == jobs
         shared = engine.share([1, 2, 3])
         assert [engine.submit(shared_length, shared, n).result() for n in range(4)] == [3, 4, 5, 6]
     finally:

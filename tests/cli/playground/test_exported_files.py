@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from celadon.cli.playground.judging import exported_files
 from tests.cli.files import run
@@ -58,6 +59,67 @@ def test_the_test_passes(
     assert expected in files["policy.policytest.yaml"]
     code, out, err = run(capsys, "test", str(tmp_path))
     assert code == 0, (out, err)
+
+
+DENIED = {"deny": "at most five replicas"}
+
+
+@pytest.mark.parametrize(
+    ("panes", "members", "case"),
+    [
+        ({}, {}, {"object": "object.yaml", "expect": DENIED}),
+        ({}, {"dryRun": True}, {"object": "object.yaml", "dryRun": True, "expect": DENIED}),
+        (
+            {"oldObject": deployment(2)},
+            {"operation": "UPDATE"},
+            {
+                "object": "object.yaml",
+                "oldObject": "old-object.yaml",
+                "operation": "UPDATE",
+                "expect": DENIED,
+            },
+        ),
+        (
+            {"oldObject": deployment(2)},
+            {"operation": "DELETE"},
+            {"object": "old-object.yaml", "operation": "DELETE", "expect": "noMatch"},
+        ),
+        (
+            {},
+            {"subresource": "status"},
+            {"object": "object.yaml", "subresource": "status", "expect": "noMatch"},
+        ),
+        (
+            {"user": "username: alice\n", "namespace": NAMESPACE},
+            {},
+            {
+                "object": "object.yaml",
+                "namespace": "shop",
+                "user": "alice",
+                "groups": ["system:authenticated"],
+                "expect": DENIED,
+            },
+        ),
+        (
+            {"user": USER},
+            {},
+            {
+                "object": "object.yaml",
+                "user": "alice",
+                "groups": ["ops", "system:authenticated"],
+                "uid": "a",
+                "extra": {"scopes": ["read", "write"]},
+                "expect": DENIED,
+            },
+        ),
+    ],
+)
+def test_members_of_the_case(
+    panes: dict[str, str], members: dict[str, Any], case: dict[str, object]
+) -> None:
+    written = state(panes={"policy": POLICY, "object": deployment(9), **panes}, **members)
+    (file,) = yaml.safe_load_all(exported_files(written)["policy.policytest.yaml"])
+    assert file["cases"] == [{"name": "as in the playground", **case}]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import yaml
 from celadon.cli.policytest.case_results import RunReport
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.case_view import CaseView
-from celadon.cli.report.report_model import as_json
+from celadon.cli.report.report_model import ReportStyle, as_json
 from celadon.cli.report.sarif_junit_tap import as_github, as_junit, as_tap
 from tests.cli.files import Json, binding, config_map, policy, run
 from tests.cli.policytest.given_cases import report, written
@@ -36,6 +36,21 @@ def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunReport:
     )
     found = report(written(Path(), *cases))
     return replace(found, problems=(Problem("x.yaml", 3, "cannot be read"),))
+
+
+def test_each_status_has_its_colour(run: RunReport) -> None:
+    shown = CaseView(run).text(ReportStyle(color=True, verbosity=1))
+    heads = re.findall(r"^\033\[([\d;]+)m([A-Z]+)\033\[0m limit\.policytest\.yaml", shown, re.M)
+    assert [(word, code) for code, word in heads] == [
+        ("PASS", "32"),
+        ("PASS", "32"),
+        ("FAIL", "31;1"),
+        ("VACUOUS", "31;1"),
+        ("BROKEN", "31;1"),
+        ("SKIP", "2"),
+        ("NOTE", "33;1"),
+        ("NOTE", "33;1"),
+    ]
 
 
 def test_junit(run: RunReport) -> None:

@@ -30,6 +30,17 @@ CHOICE: dict[str, Any] = {"x-kubernetes-int-or-string": True, "pattern": "^a"}
     ("node", "errors"),
     [
         ({"type": "string", "default": "x"}, []),
+        # the format is of another type: nothing is asked of texts and lists
+        ({"type": "boolean", "format": "int32", "default": "x"}, []),
+        ({"type": "object", "format": "date-time", "default": []}, []),
+        (
+            {"type": "boolean", "format": "int32", "default": 1.5},
+            ['Invalid value: "float64":  in body must be of type int32: "float64"'],
+        ),
+        (
+            {"type": "boolean", "format": "int64", "default": 1},
+            ['Invalid value: "integer":  in body must be of type boolean: "integer"'],
+        ),
         ({"type": "object", "default": {}, "properties": {"b": {"type": "string"}}}, []),
         (
             {"type": "string", "default": 1},

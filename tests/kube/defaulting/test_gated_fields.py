@@ -153,6 +153,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("DRAConsumableCapacity", resource_slice("v1", {"capacity": POLICY}), "spec.devices"),
     ("DRADeviceBindingConditions", resource_slice("v1", {"bindsToNode": True}), "spec.devices"),
+    ("DRAResourceClaimDeviceStatus", resource_slice("v1", {"bindsToNode": True}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1", {"taints": TAINTS}), "spec.devices"),
     ("DRADeviceTaints", resource_slice("v1beta1", {"taints": TAINTS}), "spec.devices"),
     (

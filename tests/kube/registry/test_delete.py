@@ -461,6 +461,7 @@ REFUSED = [
         '{"kind":"Status","apiVersion":"apps/v1"}',
         "converting (v1.Status) to (v1.DeleteOptions): unknown conversion",
     ),
+    ('{"apiVersion":"a/"}', "Object 'apiVersion' is missing in '{\"apiVersion\":\"a/\"}'"),
     ('{"kind":"ListOptions"}', "converting (v1.ListOptions) to (v1.DeleteOptions)"),
     ('{"kind":"ListOptions","apiVersion":"v1"}', 'no kind "ListOptions" is registered'),
     ('{"kind":"Pod"}', 'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme'),

@@ -484,6 +484,13 @@ def test_without_a_version_no_field_is_known() -> None:
     assert not isinstance(ignored.value, Unversioned)
 
 
+def test_a_group_alone_is_no_version() -> None:
+    made = result({"apiVersion": "a/"}, MERGE_PATCH)
+    with pytest.raises(StatusError, match="Object 'apiVersion' is missing in '") as refused:
+        read_patched(made, CONFIG_MAPS, CONTEXT)
+    assert refused.value.code == 422
+
+
 FIRST_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"metadata": {"finalizers": "x", "labels": []}}, "cannot restore map from slice"),
     ({"spec": {"tolerations": "x", "nodeSelector": []}}, "cannot restore map from slice"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celadon.kube.go import EACH_BYTE
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import answering_as
@@ -75,10 +76,10 @@ def test_what_is_not_said_is_expected() -> None:
 @given(
     st.lists(st.sampled_from([b"\xc3", b"\xa4", b"\xff", b"a", b"\xf0\x9f\x92\xa3", b"\xe2\x82"]))
 )
-def test_bytes_that_are_no_text_are_replaced_as_in_one_piece(pieces: list[bytes]) -> None:
+def test_each_byte_that_is_no_text_is_replaced_as_in_one_piece(pieces: list[bytes]) -> None:
     body = b"".join(pieces)
     with patch.object(request_bodies, "_PIECE", 2):
-        assert request_bodies._decoded(body) == body.decode("utf-8", "replace")
+        assert request_bodies._decoded(body) == body.decode("utf-8", EACH_BYTE)
 
 
 SOUND: list[tuple[object, object]] = [

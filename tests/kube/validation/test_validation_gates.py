@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     RELAXED_SERVICE_NAMES,
     RESTART_ALL,
     SCALED_TO_ZERO,
+    SELINUX_DRIVERS,
     SELINUX_MOUNT,
     STRICT_ADDRESSES,
     default_gates,
@@ -42,8 +43,9 @@ def test_gates_follow_the_release_and_what_is_said() -> None:
         *(CONSUMABLE_CAPACITY, RELAXED_SERVICE_NAMES, RESTART_ALL, STRICT_ADDRESSES)
     }
     with answering_as("1.30"):
-        assert default_gates() == frozenset()
-        assert gates_on({STRICT_ADDRESSES: True, "WatchList": True}) == {STRICT_ADDRESSES}
+        assert default_gates() == {SELINUX_DRIVERS}
+        on = gates_on({STRICT_ADDRESSES: True, "WatchList": True})
+        assert on == {STRICT_ADDRESSES, SELINUX_DRIVERS}
 
 
 def test_complaints_hang_on_a_gate_or_on_its_absence() -> None:
@@ -59,6 +61,14 @@ def test_a_complaint_may_hang_on_several_gates() -> None:
     assert holding(errors, frozenset({"Outer"})) == errors
     assert not holding(errors, frozenset({"Outer", "Inner"}))
     assert not holding(errors, frozenset())
+
+
+def test_drivers_say_what_they_mount_while_the_gate_is_on() -> None:
+    spec = {"attachRequired": True, "podInfoOnMount": False, "storageCapacity": False}
+    driver = obj("storage.k8s.io/v1", "CSIDriver", spec=spec)
+    for gates, fields in ((frozenset({SELINUX_DRIVERS}), ["spec.seLinuxMount"]), (frozenset(), [])):
+        errors = validate_create(driver, metadata.gvk(driver), gates)
+        assert [error.field for error in errors] == fields
 
 
 def tolerating(operator: str, value: str) -> Json:

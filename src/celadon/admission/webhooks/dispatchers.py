@@ -316,12 +316,10 @@ class MutatingPhase:
         return obj if hit.kind == kind else self._world.convert(obj, kind)
 
     def _failed(self, hook: Hook, error: CallError, number: int) -> None:
-        if not error.canceled:
-            self.notes.calls.append(CallRecord.failure(hook, error))
+        self.notes.calls.append(CallRecord.failure(hook, error))
         if not hook.ignores_failures:
             raise hook_refusals.failed(hook, error) from None
-        if not error.canceled:
-            self.notes.mutating_failed_open(hook, number)
+        self.notes.mutating_failed_open(hook, number)
 
 
 def _operations(patch: bytes) -> list[Any]:
@@ -426,11 +424,10 @@ class ValidatingPhase:
             self._refuse(error)
 
     def _failed(self, hook: Hook, error: CallError) -> None:
-        if not error.canceled:
-            self.notes.calls.append(CallRecord.failure(hook, error))
+        self.notes.calls.append(CallRecord.failure(hook, error))
         if not hook.ignores_failures:
             self._refuse(hook_refusals.failed(hook, error))
-        elif not error.canceled:
+        else:
             self.notes.validating_failed_open(hook, self._places[hook.uid])
 
     def _refuse(self, error: StatusError) -> None:

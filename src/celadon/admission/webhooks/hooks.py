@@ -399,14 +399,12 @@ class Reply:
 @dataclass(frozen=True, slots=True)
 class NoReply:
     """Says why there is no answer, in the words of Go's HTTP client (`Post "https://...": dial tcp
-    127.0.0.1:1: connect: connection refused`), said after `stage`. `canceled` is when the client
-    has gone, which is nobody's failure. `annotations` are what the audit event is to say of the
-    server's certificate, keys with their values."""
+    127.0.0.1:1: connect: connection refused`), said after `stage`. `annotations` are what
+    the audit event is to say of the server's certificate, keys with their values."""
 
     text: str
     code: int = UNAVAILABLE
     stage: str = "failed to call webhook"
-    canceled: bool = False
     annotations: tuple[tuple[str, str], ...] = ()
 
 
@@ -417,10 +415,9 @@ class UnreadableBody(Exception):
 class CallError(Exception):
     """Says that a call failed; the failure policy decides what follows. `code` is for metrics."""
 
-    def __init__(self, text: str, code: int = UNAVAILABLE, *, canceled: bool = False) -> None:
+    def __init__(self, text: str, code: int = UNAVAILABLE) -> None:
         super().__init__(text)
         self.code = code
-        self.canceled = canceled
 
     def of(self, hook: str) -> str:
         """Return the sentence about the hook."""

@@ -186,8 +186,7 @@ def read_answer(
     """Return the answer to a call; CallError where there is none, or one that must not be
     trusted."""
     if isinstance(reply, hooks.NoReply):
-        code = hooks.code_of_failure(reply.code)
-        raise hooks.CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)
+        raise hooks.CallError(f"{reply.stage}: {reply.text}", hooks.code_of_failure(reply.code))
     hooks.require_success(reply, media_type(reply), as_json)
     try:
         review, decoded = _decoded(as_json(reply.body), call)

@@ -390,6 +390,32 @@ def _flag_lines(portrait: SelfPortrait) -> Iterator[str]:
     yield from (f"{name}={value}\n" for name, value in _flags(portrait).items())
 
 
+# --- Logs --------------------------------------------------------------------
+#
+# `/logs`: the folder of a server's logs, which is empty here. Servers of 1.31 and later have it
+# only if they are asked for it.
+
+_LOGS: Final = "/logs"
+_EMPTY_FOLDER: Final = b"<pre>\n</pre>\n"
+
+
+def serves_logs() -> bool:
+    """Return whether a server has its logs for those who read."""
+    return not is_since("1.31")
+
+
+def logs_answer(request: HttpRequest) -> HttpAnswer:
+    """Answer for the folder of logs and what is below. Raises StatusError 405, 406."""
+    if request.method != "GET":
+        raise status.method_not_allowed()
+    negotiation.require_route(request, ())
+    if request.path == _LOGS:
+        return HttpAnswer(301, "", b"", (("Location", "logs/"),))
+    if request.path != f"{_LOGS}/":
+        return negotiation.NOT_FOUND
+    return HttpAnswer(200, "text/html; charset=utf-8", _EMPTY_FOLDER)
+
+
 # --- Openid documents --------------------------------------------------------
 #
 # `/.well-known/openid-configuration` and `/openid/v1/jwks`: with what key the tokens of service

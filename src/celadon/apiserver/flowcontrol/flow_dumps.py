@@ -16,7 +16,7 @@ from celadon.apiserver.flowcontrol import priority_levels
 from celadon.apiserver.flowcontrol.priority_levels import Estimate
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import User
-from celadon.kube.go import ZERO_TIME
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.records import dataclass
 
 PAGES: Final = "/debug/api_priority_and_fairness/"

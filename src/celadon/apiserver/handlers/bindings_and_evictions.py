@@ -191,6 +191,8 @@ class PodOperations:
         dry_run = call.dry_run or bool(options.dry_run)
         if not _may_go_without_budget(stored.object):
             await self._spend(call, stored.object, namespace, dry_run=dry_run)
+        if refusal is not None and dry_run:
+            raise refusal
         # Whoever means another pod has spent the budget all the same.
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")

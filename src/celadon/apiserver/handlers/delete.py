@@ -186,5 +186,5 @@ def _options(call: Call) -> _DeleteOptions:
     """Return the options in the body, or in the query if there is no body."""
     body = None
     if call.request.body:
-        body = delete.read_delete_options(read_delete_body(call))
+        body = delete.read_delete_options(read_delete_body(call), call.request.body)
     return delete.delete_options(body, call.request.query)

@@ -36,7 +36,7 @@ from celadon.kube import (
     status,
     well_known_values,
 )
-from celadon.kube.go import GoValue, quote
+from celadon.kube.go import UTC_NOW, GoValue, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ordered_message
 from celadon.kube.rbac import RbacAuthorizer, aggregated
@@ -168,6 +168,11 @@ def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError
     data = {name: value for name, value in metadata.metadata(review).items() if value}
     if not set(data) - but - {"managedFields"}:
         return
+    if "managedFields" in data and not is_since("1.34"):
+        data["managedFields"] = [
+            {**entry, "time": entry.get("time", "").replace("Z", UTC_NOW)}
+            for entry in data["managedFields"]
+        ]
     fields = ordered_message(data, "meta.v1.ObjectMeta")
     exception = f" except for {', '.join(but)}" if but else ""
     yield fieldpath.invalid(

@@ -22,7 +22,7 @@ from celadon.kube.go import parse_bool, quote
 from celadon.kube.library import parse_version
 from celadon.kube.resources import Catalog, Resource, gates_of, known_resources, said_gates
 from celadon.late_patterns import late_pattern
-from celadon.records import dataclass, field
+from celadon.records import dataclass, field, replace
 
 SORTS: Final = {
     "api/ga": late_pattern(r"v\d+"),
@@ -41,11 +41,12 @@ class RuntimeConfig:
     def catalog(self, gates: Mapping[str, bool]) -> Catalog:
         """Return the built-in resources that are served; some of them only with a feature gate."""
         if not self.switches:
-            return known_resources()
+            known = known_resources()
+            return Catalog(tuple(_with_gates(one, gates) for one in known)) if gates else known
         every = known_resources(all_versions=True)
         return Catalog(
             tuple(
-                resource
+                _with_gates(resource, gates)
                 for resource in every
                 if self.serves(resource) and _is_open(resource, gates)
             )
@@ -65,6 +66,14 @@ class RuntimeConfig:
 
 def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
     return not resource.gate or gates.get(resource.gate, False)
+
+
+def _with_gates(resource: Resource, gates: Mapping[str, bool]) -> Resource:
+    """Return a resource without the subresources whose gate is off."""
+    offered = tuple(
+        subresource for subresource in resource.subresources if gates.get(subresource.gate, True)
+    )
+    return resource if offered == resource.subresources else replace(resource, subresources=offered)
 
 
 def runtime_config(text: str) -> RuntimeConfig:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.kube import JsonObject, metadata
-from celadon.kube.go import ZERO_TIME
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import QuantityError, parse
 from celadon.kube.releases import is_since
 from celadon.kube.resources import UNKNOWN_AGE, human_duration
 from celadon.kube.selectors import SelectorError, label_selector
-from celadon.kube.well_known_values import ENDED_PHASES
+from celadon.kube.well_known_values import ENDED_PHASES, ZERO_TIME
 from celadon.records import dataclass
 
 Cell: TypeAlias = str | int | float | bool | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from celadon.cel import size_growth
-from celadon.cel.declarations import Function, Library, Overload
+from celadon.cel.declarations import Function, Library
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import BYTES, STRING
 from celadon.cel.values.text import utf8
@@ -35,33 +35,25 @@ def decode(text: str) -> bytes:
 LIBRARY = Library(
     "encoders",
     functions=(
-        Function(
+        Function.single(
             "base64.decode",
-            (
-                Overload(
-                    "base64_decode_string",
-                    (STRING,),
-                    BYTES,
-                    decode,
-                    doc="Reads base64, with or without padding.",
-                    examples=(("base64.decode('aGVsbG8=')", "b'hello'"),),
-                    growth=size_growth.first,
-                ),
-            ),
+            "base64_decode_string",
+            (STRING,),
+            BYTES,
+            decode,
+            "Reads base64, with or without padding.",
+            ("base64.decode('aGVsbG8=')", "b'hello'"),
+            growth=size_growth.first,
         ),
-        Function(
+        Function.single(
             "base64.encode",
-            (
-                Overload(
-                    "base64_encode_bytes",
-                    (BYTES,),
-                    STRING,
-                    encode,
-                    doc="Writes base64, with padding.",
-                    examples=(("base64.encode(b'hello')", "'aGVsbG8='"),),
-                    growth=size_growth.times(1.5),
-                ),
-            ),
+            "base64_encode_bytes",
+            (BYTES,),
+            STRING,
+            encode,
+            "Writes base64, with padding.",
+            ("base64.encode(b'hello')", "'aGVsbG8='"),
+            growth=size_growth.times(1.5),
         ),
     ),
 )

@@ -405,21 +405,17 @@ def _surely_equal(a: object, b: object) -> bool:
         return False
 
 
-_SLICE = Function(
+_SLICE = Function.single(
     "slice",
-    (
-        Overload(
-            "list_slice",
-            (_LIST, INT, INT),
-            _LIST,
-            slice_list,
-            member=True,
-            cost=SLICE,
-            doc="The elements from a position up to before another.",
-            examples=(("[1, 2, 3, 4].slice(1, 3)", "[2, 3]"),),
-            growth=first,
-        ),
-    ),
+    "list_slice",
+    (_LIST, INT, INT),
+    _LIST,
+    slice_list,
+    "The elements from a position up to before another.",
+    ("[1, 2, 3, 4].slice(1, 3)", "[2, 3]"),
+    member=True,
+    cost=SLICE,
+    growth=first,
 )
 
 _FLATTEN = Function(
@@ -493,36 +489,28 @@ _SORT_BY = Function(
 )
 
 _OTHERS = (
-    Function(
+    Function.single(
         "lists.range",
-        (
-            Overload(
-                "lists_range",
-                (INT,),
-                list_of(INT),
-                integer_range,
-                cost=RANGE,
-                doc="The integers from 0 up to before a number.",
-                examples=(("lists.range(3)", "[0, 1, 2]"),),
-                growth=_counted,
-            ),
-        ),
+        "lists_range",
+        (INT,),
+        list_of(INT),
+        integer_range,
+        "The integers from 0 up to before a number.",
+        ("lists.range(3)", "[0, 1, 2]"),
+        cost=RANGE,
+        growth=_counted,
     ),
-    Function(
+    Function.single(
         "reverse",
-        (
-            Overload(
-                "list_reverse",
-                (_LIST,),
-                _LIST,
-                reverse,
-                member=True,
-                cost=REVERSE,
-                doc="The elements in opposite order.",
-                examples=(("[1, 2, 3].reverse()", "[3, 2, 1]"),),
-                growth=first,
-            ),
-        ),
+        "list_reverse",
+        (_LIST,),
+        _LIST,
+        reverse,
+        "The elements in opposite order.",
+        ("[1, 2, 3].reverse()", "[3, 2, 1]"),
+        member=True,
+        cost=REVERSE,
+        growth=first,
     ),
     Function(
         "distinct",

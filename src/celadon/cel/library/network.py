@@ -8,12 +8,13 @@ Parsing is Go's, in `values.netaddr`. Not in Kubernetes, which brings its own.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from celadon.cel import size_growth
 from celadon.cel.codegen import inline_functions
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
-from celadon.cel.types import BOOL, INT, STRING, Type, opaque
+from celadon.cel.types import BOOL, INT, STRING, opaque
 from celadon.cel.values.netaddr import V4_BITS, Addr, AddrError, Prefix, parse_addr, parse_prefix
 from celadon.cel.values.runtime_types import Opaque
 from celadon.cel.values.text import go_quote
@@ -110,28 +111,8 @@ def _is_cidr(text: str) -> bool:
     return True
 
 
-def _function(
-    name: str,
-    id: str,
-    params: tuple[Type, ...],
-    result: Type,
-    impl: Impl,
-    doc: str,
-    *examples: tuple[str, str],
-    member: bool = False,
-) -> Function:
-    """Addresses and prefixes count for one each, whatever text they were made of."""
-    overload = Overload(
-        id,
-        params,
-        result,
-        impl,
-        member=member,
-        doc=doc,
-        examples=examples,
-        growth=size_growth.single,
-    )
-    return Function(name, (overload,))
+_function = partial(Function.single, growth=size_growth.single)
+"""Addresses and prefixes count for one each, whatever text they were made of."""
 
 
 def _predicate(name: str, id: str, impl: Impl, doc: str, *examples: tuple[str, str]) -> Function:

@@ -7,15 +7,16 @@ an optional, whose whole chain is one lookup.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from celadon.cel import syntax
 from celadon.cel.codegen import inline_operators
-from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
+from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.parsing.macros import OPTIONAL_MACROS
-from celadon.cel.size_growth import Growth, single, together
 from celadon.cel.size_growth import first as first_of
+from celadon.cel.size_growth import single, together
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
 from celadon.cel.values import Value
 from celadon.cel.values.maps import MixedMap
@@ -89,31 +90,8 @@ def unwrap(optionals: list[Any]) -> list[Any]:
     return [optional.value for optional in optionals if optional is not NONE]
 
 
-def _one(
-    name: str,
-    id: str,
-    params: tuple[Type, ...],
-    result: Type,
-    impl: Impl,
-    doc: str,
-    *examples: tuple[str, str],
-    member: bool = False,
-    growth: Growth = together,
-    inline: Inline | None = None,
-) -> Function:
-    """No result is larger than all arguments in one value."""
-    overload = Overload(
-        id,
-        params,
-        result,
-        impl,
-        member=member,
-        doc=doc,
-        examples=examples,
-        growth=growth,
-        inline=inline,
-    )
-    return Function(name, (overload,))
+_one = partial(Function.single, growth=together)
+"""No result is larger than all arguments in one value."""
 
 
 def _step(id: str, operand: Type, key: Type, doc: str, *examples: tuple[str, str]) -> Overload:

@@ -117,33 +117,25 @@ _REPLACE_DOC = "Matches replaced; in the replacement `\\1` is the first group."
 LIBRARY = Library(
     "regex",
     functions=(
-        Function(
+        Function.single(
             "regex.extract",
-            (
-                Overload(
-                    "regex_extract_string_string",
-                    (STRING, STRING),
-                    optional_of(STRING),
-                    extract,
-                    doc="The first match, or its only group.",
-                    examples=(("regex.extract('item-A', 'item-(\\\\w+)').value()", "'A'"),),
-                    growth=size_growth.together,
-                ),
-            ),
+            "regex_extract_string_string",
+            (STRING, STRING),
+            optional_of(STRING),
+            extract,
+            "The first match, or its only group.",
+            ("regex.extract('item-A', 'item-(\\\\w+)').value()", "'A'"),
+            growth=size_growth.together,
         ),
-        Function(
+        Function.single(
             "regex.extractAll",
-            (
-                Overload(
-                    "regex_extractAll_string_string",
-                    (STRING, STRING),
-                    list_of(STRING),
-                    extract_all,
-                    doc="All matches, or what their only group took.",
-                    examples=(("regex.extractAll('id:1, id:2', 'id:(\\\\d)')", "['1', '2']"),),
-                    growth=size_growth.times(2),
-                ),
-            ),
+            "regex_extractAll_string_string",
+            (STRING, STRING),
+            list_of(STRING),
+            extract_all,
+            "All matches, or what their only group took.",
+            ("regex.extractAll('id:1, id:2', 'id:(\\\\d)')", "['1', '2']"),
+            growth=size_growth.times(2),
         ),
         Function(
             "regex.replace",

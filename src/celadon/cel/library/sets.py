@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
-from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
+from celadon.cel.declarations import Function, Impl, Inline, Library
 from celadon.cel.size_growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values import Value
@@ -104,18 +104,18 @@ def _function(
     *examples: tuple[str, str],
     inline: Inline | None = None,
 ) -> Function:
-    id = f"list_sets_{name}_list"
-    overload = Overload(
-        id,
+    function = Function.single(
+        f"sets.{name}",
+        f"list_sets_{name}_list",
         (_LIST, _LIST),
         BOOL,
         impl,
+        doc,
+        *examples,
         cost=_cost(factor),
-        doc=doc,
-        examples=examples,
         inline=inline,
     )
-    return Function(f"sets.{name}", (overload,), unpaid=unpaid)
+    return function._replace(unpaid=unpaid)
 
 
 LIBRARY = Library(

@@ -405,20 +405,16 @@ _FUNCTIONS: tuple[Function, ...] = (
     ),
 )
 
-_QUOTE = Function(
+_QUOTE = Function.single(
     "strings.quote",
-    (
-        Overload(
-            "strings_quote",
-            (STRING,),
-            STRING,
-            quote,
-            cost=QUOTE,
-            doc="The string in double quotes, with control characters escaped.",
-            examples=(("strings.quote('a\\nb')", "'\"a\\\\nb\"'"),),
-            growth=times(2),
-        ),
-    ),
+    "strings_quote",
+    (STRING,),
+    STRING,
+    quote,
+    "The string in double quotes, with control characters escaped.",
+    ("strings.quote('a\\nb')", "'\"a\\\\nb\"'"),
+    cost=QUOTE,
+    growth=times(2),
 )
 
 _REVERSE = Function(

@@ -303,8 +303,8 @@ class SpanFinder:
         self._backwards: dict[tuple[_Mask, int, int, _Mask], _Mask] = {}
         self._ways: dict[tuple[int, int, int, _Mask], _Way] = {}
 
-    def find_all(self, text: str, limit: int, groups: int, position: int = 0) -> list[Slots]:
-        """Return the matches from `position` on, at most `limit` unless that is negative, as Go
+    def find_all(self, text: str, limit: int, groups: int) -> list[Slots]:
+        """Return the matches, at most `limit` unless that is negative, as Go
         `Regexp.FindAllStringSubmatchIndex`: an empty match right after another is none."""
         classes = [self._program.alphabet.class_of(char) for char in text]
         classes.append(_AT_END)
@@ -312,7 +312,7 @@ class SpanFinder:
         start = 1 << self._program.start
         last_start = len(text) if self._restart else 0
         result: list[Slots] = []
-        previous_end = -1
+        position, previous_end = 0, -1
         while len(result) != limit:
             while position <= last_start and not viable[position] & start:
                 position += 1

@@ -279,15 +279,15 @@ class Pattern:
             previous_end = end
         return result
 
-    def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
-        """Return the first match at or after `position`: its span, then one per group, None for
-        groups that took no part. None when there is no match."""
-        all_groups = self._all_groups(text, 1, position)
+    def match_groups(self, text: str) -> list[Span | None] | None:
+        """Return the first match: its span, then one per group, None for groups that took no part.
+        None when there is no match."""
+        all_groups = self._all_groups(text, 1)
         return _spans(all_groups[0]) if all_groups else None
 
     def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
         """Find all as `find_all`, each match as `match_groups` has it."""
-        return [_spans(slots) for slots in self._all_groups(text, limit, 0)]
+        return [_spans(slots) for slots in self._all_groups(text, limit)]
 
     @cached_property
     def _only_text(self) -> str:
@@ -319,9 +319,9 @@ class Pattern:
         self._span_finders.put(finder)
         return find_all
 
-    def _all_groups(self, text: str, limit: int, position: int) -> list[Slots]:
+    def _all_groups(self, text: str, limit: int) -> list[Slots]:
         finder = self._group_finders.take()
-        find_all = finder.find_all(text, limit, self.groups, position)
+        find_all = finder.find_all(text, limit, self.groups)
         self._group_finders.put(finder)
         return find_all
 

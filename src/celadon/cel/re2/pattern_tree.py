@@ -288,16 +288,16 @@ def repeat(sub: Node, least: int, most: int | None, *, greedy: bool, counted: bo
     return Repeat(sub, least, most, greedy, counted, facts)
 
 
-def star(sub: Node, *, greedy: bool = True) -> Repeat:
-    return repeat(sub, 0, None, greedy=greedy, counted=False)
+def star(sub: Node) -> Repeat:
+    return repeat(sub, 0, None, greedy=True, counted=False)
 
 
-def plus(sub: Node, *, greedy: bool = True) -> Repeat:
-    return repeat(sub, 1, None, greedy=greedy, counted=False)
+def plus(sub: Node) -> Repeat:
+    return repeat(sub, 1, None, greedy=True, counted=False)
 
 
-def quest(sub: Node, *, greedy: bool = True) -> Repeat:
-    return repeat(sub, 0, 1, greedy=greedy, counted=False)
+def quest(sub: Node) -> Repeat:
+    return repeat(sub, 0, 1, greedy=True, counted=False)
 
 
 def concat(subs: tuple[Node, ...]) -> Concat:

@@ -23,6 +23,7 @@ from celadon import __version__, private_files
 from celadon.cli.audit import audit_inputs
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
 from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
+from celadon.cli.exits import WrongUseError
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, is_address, read_text
 from celadon.cli.reading.locations import Chunk, PlainChunk
@@ -519,7 +520,7 @@ _VERSION: Final = "celadonVersion"
 _RESULT: Final = "result"
 
 
-class DamagedResultError(ValueError):
+class DamagedResultError(WrongUseError):
     """A file in the folder that is no result; the text says which, and why."""
 
 

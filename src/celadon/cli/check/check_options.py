@@ -24,8 +24,9 @@ from celadon.cli.check.manifests import (
     unknown_kind,
 )
 from celadon.cli.check.object_judging import Settings
+from celadon.cli.exits import WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
-from celadon.cli.project_config import ConfigError, add_project, summary, use_project
+from celadon.cli.project_config import add_project, summary, use_project
 from celadon.cli.reading import documents
 from celadon.kube.go import Document as GoDocument
 from celadon.kube.go import quote
@@ -129,15 +130,18 @@ def chosen_plugins(
     whole_cluster: bool = False,
 ) -> PluginChoice:
     """Return the plugins that the options leave; `settings` are what a file says of them. Raises
-    ValueError."""
+    WrongUseError."""
     from celadon.cli.check.plugins import plugin_choice
 
-    return plugin_choice(
-        options.enable_admission_plugins,
-        options.disable_admission_plugins,
-        settings,
-        whole_cluster=whole_cluster,
-    )
+    try:
+        return plugin_choice(
+            options.enable_admission_plugins,
+            options.disable_admission_plugins,
+            settings,
+            whole_cluster=whole_cluster,
+        )
+    except ValueError as error:
+        raise WrongUseError(str(error)) from None
 
 
 OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
@@ -318,25 +322,31 @@ def wrong_calls(options: argparse.Namespace, *more_names: str) -> str:
 
 
 def service_places(options: argparse.Namespace) -> Services:
-    """Return where services are, as the options say. Raises ValueError."""
+    """Return where services are, as the options say. Raises WrongUseError."""
     if not options.webhook_service:
         return {}
     from celadon.apiserver.http import given_services
 
-    return given_services(options.webhook_service)
+    try:
+        return given_services(options.webhook_service)
+    except ValueError as error:
+        raise WrongUseError(str(error)) from None
 
 
 def conversion_services(options: argparse.Namespace) -> Services | None:
-    """Return the services if conversion webhooks are to be called; else None. Raises ValueError."""
+    """Return the services if conversion webhooks are to be called; else None. Raises
+    WrongUseError."""
     return service_places(options) if options.call_conversion_webhooks else None
 
 
 def static_paths(options: argparse.Namespace) -> list[str]:
-    """Return the files that an AdmissionConfiguration names. Raises ValueError."""
+    """Return the files that an AdmissionConfiguration names. Raises WrongUseError."""
     if not options.admission_control_config_file:
         return []
-
-    return static_files(options.admission_control_config_file, options.kubernetes_version)
+    try:
+        return static_files(options.admission_control_config_file, options.kubernetes_version)
+    except ValueError as error:
+        raise WrongUseError(f"--admission-control-config-file: {error}") from None
 
 
 def wrong_use(options: argparse.Namespace) -> str:
@@ -363,7 +373,7 @@ def wrong_use(options: argparse.Namespace) -> str:
 
 
 def judging_settings(options: argparse.Namespace) -> Settings:
-    """Return what the options say about every object. Raises ValueError."""
+    """Return what the options say about every object. Raises WrongUseError."""
     from datetime import UTC, datetime
 
     from celadon.admission import ADMIN, Operation
@@ -394,7 +404,7 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
-    """Return the plugins that are chosen. Raises ValueError."""
+    """Return the plugins that are chosen. Raises WrongUseError."""
     configured = None
     if options.admission_control_config_file:
         configured = told_plugins(options.admission_control_config_file)
@@ -407,7 +417,7 @@ def _field_validation(options: argparse.Namespace) -> str:
 
 
 def _answers(options: argparse.Namespace) -> AnswerSettings:
-    """Return the source of webhooks' answers. Raises ValueError."""
+    """Return the source of webhooks' answers. Raises WrongUseError."""
     from celadon.cli.check.answer_sources import AnswerSettings
 
     calls = options.call_webhooks
@@ -424,10 +434,6 @@ def _answers(options: argparse.Namespace) -> AnswerSettings:
 # From the options of a command to what it is to judge, and by what.
 
 
-class WrongUseError(ValueError):
-    """The options do not say what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class CheckInputs:
     """All documents by their part, the policies among them, and what is asked."""
@@ -442,17 +448,11 @@ def check_inputs(
 ) -> CheckInputs:
     """Read everything; `step` is told how many documents there are so far, and `complain` what the
     user should know of the configuration. WrongUseError."""
-    try:
-        options.cluster = [*use_project(options, complain), *options.cluster]
-    except ConfigError as error:
-        raise WrongUseError(str(error)) from error
+    options.cluster = [*use_project(options, complain), *options.cluster]
     wrong = wrong_use(options)
     if wrong:
         raise WrongUseError(wrong)
-    try:
-        cluster = [*options.cluster, *static_paths(options)]
-    except ValueError as error:
-        raise WrongUseError(f"--admission-control-config-file: {error}") from error
+    cluster = [*options.cluster, *static_paths(options)]
     parts = Parts.of(options.lookup, options.admit)
     exclusion = documents.Exclusion(options.exclude)
     manifests = gather(cluster, options.resources, options.old, parts, step, exclusion)
@@ -460,11 +460,7 @@ def check_inputs(
     if wrong:
         raise WrongUseError(wrong)
     policies = chosen_policies(policy_sets(manifests, options.kubernetes_version), options.policy)
-    try:
-        settings = judging_settings(options)
-    except ValueError as error:
-        raise WrongUseError(str(error)) from error
-    return CheckInputs(manifests, policies, settings)
+    return CheckInputs(manifests, policies, judging_settings(options))
 
 
 def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:

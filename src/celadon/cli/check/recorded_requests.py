@@ -15,13 +15,14 @@ from typing import Final
 from celadon.admission import ADMIN, Operation
 from celadon.admission.explain import Explanation, HookExplanation, explain, explain_hooks
 from celadon.admission.webhooks import REVIEW_KIND
-from celadon.cli.check.check_options import CheckInputs, WrongUseError
+from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Creator, ObjectResult, Place, Report
 from celadon.cli.check.check_run import check
 from celadon.cli.check.cluster import ANEW, EngineMakers
 from celadon.cli.check.document_requests import Question
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.object_judging import JudgedObject
+from celadon.cli.exits import WrongUseError
 from celadon.cli.reading import documents
 from celadon.kube import JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check import check_options
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
-from celadon.cli.project_config import ConfigError, add_project, use_project
+from celadon.cli.project_config import add_project, use_project
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT
 
@@ -191,16 +191,13 @@ def run(options: argparse.Namespace) -> Exit:
 
     releases = options.kubernetes_version or ()
     options.kubernetes_version = releases[0] if releases else None
-    try:
-        library = library_files(options)
-        project = use_project(options, output.complain)
-        options.files = [*(project if library is None else library), *options.files]
-        settings = _settings(options)
-    except (ConfigError, ValueError) as error:
-        return output.usage_error("celadon audit", str(error))
+    library = library_files(options)
+    project = use_project(options, output.complain)
+    options.files = [*(project if library is None else library), *options.files]
+    settings = _settings(options)
     wrong = _wrong_use(options, several=len(releases) > 1)
     if wrong:
-        return output.usage_error("celadon audit", wrong)
+        raise WrongUseError(wrong)
     progress = output.Progress("objects audited:")
     manifests = read_policies(options, output.complain, strict=options.strict)
     if len(releases) > 1:
@@ -217,16 +214,11 @@ def run(options: argparse.Namespace) -> Exit:
     )
     if options.fleet:
         whole = audited_fleet(all_violations(audit, options), options)
-        if isinstance(whole, str):
-            return output.usage_error("celadon audit", whole)
         progress.done()
         output.show(whole, FLEET, options)
         return whole.exit
     if _asks_cluster(options):
-        from_cluster = _from_cluster(audit, options)
-        if isinstance(from_cluster, str):
-            return output.usage_error("celadon audit", from_cluster)
-        report = from_cluster
+        report = _cluster_report(audit, options)
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
@@ -264,10 +256,7 @@ def _compare(
         )
 
     if _asks_cluster(options):
-        compared = _compared_cluster(options, releases, audit_of, fail_on)
-        if isinstance(compared, str):
-            return output.usage_error("celadon audit", compared)
-        report = compared
+        report = _compared_cluster(options, releases, audit_of, fail_on)
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         uses = uses_of_inputs(inputs, options.jobs)
@@ -287,27 +276,22 @@ def _compared_cluster(
     releases: Sequence[str],
     audit_of: Callable[[str, Callable[[Violation], None]], Audit],
     fail_on: FailOn,
-) -> UpgradeReport | str:
-    """Return the report, or what is wrong with the options. The cluster is asked for each list
-    once."""
-    from celadon.apiserver.clientconfig import KubeconfigError
+) -> UpgradeReport:
+    """Return the report. The cluster is asked for each list once. Raises WrongUseError."""
     from celadon.cli.audit.audit_run import compared_audit
     from celadon.cli.audit.cluster_audit import ClusterCopy, uses_of_cluster
     from celadon.cli.cluster_options import chosen_cluster
 
-    try:
-        with ClusterCopy() as copy:
-            location = chosen_cluster(options.kubeconfig, options.context)
-            uses, problems = uses_of_cluster(location, copy)
-            return compared_audit(
-                releases,
-                lambda release, emit: _cluster_report(audit_of(release, emit), options, copy),
-                uses,
-                problems,
-                fail_on,
-            )
-    except KubeconfigError as error:
-        return str(error)
+    with ClusterCopy() as copy:
+        location = chosen_cluster(options.kubeconfig, options.context)
+        uses, problems = uses_of_cluster(location, copy)
+        return compared_audit(
+            releases,
+            lambda release, emit: _cluster_report(audit_of(release, emit), options, copy),
+            uses,
+            problems,
+            fail_on,
+        )
 
 
 def _write_line(violation: Violation) -> None:
@@ -321,37 +305,27 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
     return bool(options.from_cluster or options.kubeconfig or options.context)
 
 
-def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | str:
-    """Return the report, or what is wrong with the options or the folder."""
-    from celadon.apiserver.clientconfig import KubeconfigError
-    from celadon.cli.audit.fleet_parts import DamagedResultError
-
-    try:
-        return _cluster_report(audit, options)
-    except (KubeconfigError, DamagedResultError) as error:
-        return str(error)
-    except OSError as error:
-        return f"`{options.state}` cannot be written: {error.strerror}"
-
-
 def _cluster_report(
     audit: Audit, options: argparse.Namespace, copy: ClusterCopy | None = None
 ) -> AuditReport:
-    """Audit a cluster. Raises KubeconfigError, DamagedResultError, OSError."""
+    """Audit a cluster. Raises WrongUseError."""
     import asyncio
 
     from celadon.cli.audit.cluster_audit import audit_cluster
     from celadon.cli.cluster_options import chosen_cluster
 
     location = chosen_cluster(options.kubeconfig, options.context)
-    memory = None
-    if options.state:
-        from celadon.cli.audit.fleet_parts import KeptResults
-        from celadon.cli.audit.fleet_run import KeptPages, audit_identity
+    if not options.state:
+        return asyncio.run(audit_cluster(audit, location, None, copy))
+    from celadon.cli.audit.fleet_parts import KeptResults
+    from celadon.cli.audit.fleet_run import KeptPages, audit_identity
 
-        identity = audit_identity(audit.manifests, audit.settings)
+    identity = audit_identity(audit.manifests, audit.settings)
+    try:
         memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)
-    return asyncio.run(audit_cluster(audit, location, memory, copy))
+        return asyncio.run(audit_cluster(audit, location, memory, copy))
+    except OSError as error:
+        raise WrongUseError(f"`{options.state}` cannot be written: {error.strerror}") from None
 
 
 def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
@@ -389,7 +363,7 @@ def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
-    """Return the settings of the audit. Raises ValueError."""
+    """Return the settings of the audit. Raises WrongUseError."""
     import sys
     from datetime import UTC, datetime
 
@@ -427,18 +401,17 @@ def add_library(parser: argparse.ArgumentParser) -> None:
 
 def library_files(options: argparse.Namespace) -> list[str] | None:
     """Return the files of the policies that `--library` chooses, None without the option, and give
-    back to the sources what it names of these. Raises ValueError."""
+    back to the sources what it names of these. Raises WrongUseError."""
     if options.library is None:
         return None
-    from celadon.cli.commands.library import unknown_name
-    from celadon.cli.library import chosen, library, topics_of
+    from celadon.cli.library import chosen, library, topics_of, unknown_name
 
     policies = library()
     names = {*policies, *topics_of(policies.values())}
     sources = [word for word in options.library if word not in names]
     for word in sources:
         if word != "-" and not glob.has_magic(word) and not Path(word).exists():
-            raise ValueError(f"{unknown_name(word)}; and no such file")
+            raise WrongUseError(f"{unknown_name(word)}; and no such file")
     options.sources = [*sources, *options.sources]
     words = [word for word in options.library if word in names]
     result = chosen(policies, words) if words else list(policies.values())
@@ -495,16 +468,11 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
     return ""
 
 
-def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | str:
-    """Return the report, or what is wrong with the options or the folder."""
+def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport:
+    """Return the report. Raises WrongUseError for options or a folder that cannot be used."""
     from celadon.cli.audit.audit_report import FleetReport
-    from celadon.cli.audit.fleet_parts import (
-        DamagedResultError,
-        KeptResults,
-        NothingKept,
-        read_fleet,
-    )
-    from celadon.cli.audit.fleet_run import EngineError, FleetAudit, audit_fleet, engine_for
+    from celadon.cli.audit.fleet_parts import KeptResults, NothingKept, read_fleet
+    from celadon.cli.audit.fleet_run import FleetAudit, audit_fleet, engine_for
     from celadon.cli.report.audit_view import violation_file
 
     fleet = read_fleet(options.fleet)
@@ -515,14 +483,12 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
         memory = KeptResults(options.state) if options.state else NothingKept()
         file = violation_file(options.violations) if options.violations else None
         engine = engine_for(options.on, options.jobs)
-    except (EngineError, OSError) as error:
-        return str(error)
+    except OSError as error:
+        raise WrongUseError(str(error)) from None
     try:
         return audit_fleet(
             FleetAudit(audit, fleet, engine, memory, emit if file is None else file.write)
         )
-    except DamagedResultError as error:
-        return str(error)
     except OSError as error:  # of the folder or the file: what sources raise is in their reports
         wrong = Problem(options.violations or options.state, 0, f"cannot be written: {error}")
         return FleetReport((), (wrong,))

@@ -112,10 +112,7 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     releases = options.kubernetes_version or ()
     options.kubernetes_version = releases[0] if releases else None
     progress = output.Progress("documents read:")
-    try:
-        inputs = check_options.check_inputs(options, progress.step, output.complain)
-    except check_options.WrongUseError as error:
-        return output.usage_error("celadon check", str(error))
+    inputs = check_options.check_inputs(options, progress.step, output.complain)
     loaded()
     if len(releases) > 1:
         return _compare(options, inputs, releases, progress)

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import count
 
 if TYPE_CHECKING:
@@ -59,14 +59,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Do it, and say what was found."""
     if "://" in options.file or "://" in (options.target or ""):
-        return output.usage_error("celadon data", IN_ETCD)
+        raise WrongUseError(IN_ETCD)
     if (options.target is None) != (options.action == "check"):
         needs = "takes one file" if options.action == "check" else "needs a file and a target"
-        return output.usage_error("celadon data", f"`{options.action}` {needs}")
+        raise WrongUseError(f"`{options.action}` {needs}")
     if options.action != "restore" and (options.force or options.bump_revision):
-        return output.usage_error(
-            "celadon data", "`--force` and `--bump-revision` are for `restore`"
-        )
+        raise WrongUseError("`--force` and `--bump-revision` are for `restore`")
     from celadon.storage import FileError
     from celadon.storage.sqlite_file import FileDamaged, FileExists, backup, check, restore
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_cache,
@@ -94,9 +94,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read both sides, compare, report."""
     if importlib.util.find_spec("z3") is None:
-        missing = "z3 is not installed: pip install 'celadon[prove]'"
-        return output.usage_error(_PROGRAM, missing)
-    from celadon.cli.diff import DiffSettings, GitError, compared, with_definitions
+        raise WrongUseError("z3 is not installed: pip install 'celadon[prove]'")
+    from celadon.cli.diff import DiffSettings, compared, with_definitions
     from celadon.cli.own_files import AnswerCache
     from celadon.prove import Direction
 
@@ -106,17 +105,12 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         cache = AnswerCache(options.cache)
     except OSError as error:
-        return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
+        raise WrongUseError(f"{error.filename}: {error.strerror}") from None
     settings = DiffSettings(directions, options.items, options.timeout, cache)
     with ExitStack() as stack:
-        try:
-            sides = _sides(options, stack)
-        except GitError as error:
-            return output.usage_error(_PROGRAM, str(error))
-        if isinstance(sides, str):
-            return output.usage_error(_PROGRAM, sides)
+        sides = _sides(options, stack)
         if all(side.is_empty for side in sides):
-            return output.usage_error(_PROGRAM, _NOTHING)
+            raise WrongUseError(_NOTHING)
         report = with_definitions(compared(*sides, settings, output.progress), *sides, settings)
     if cache.problem:
         output.complain(f"{_PROGRAM}: {cache.problem}")
@@ -127,8 +121,8 @@ def run(options: argparse.Namespace) -> Exit:
 _NOTHING: Final = "there is no policy and no CustomResourceDefinition on either side"
 
 
-def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, DiffSide] | str:
-    """Return both sides, or what is wrong with the command line. Raises GitError."""
+def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, DiffSide]:
+    """Return both sides. Raises WrongUseError."""
     from celadon.cli.diff import read_side, require_paths, revisions
     from celadon.cli.reading.documents import Exclusion
 
@@ -136,13 +130,17 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, Dif
     exclude = Exclusion(options.exclude)
     read_files = partial(read_side, version=versions[0], exclude=exclude)
     if len(versions) > 2:
-        return "`--kubernetes-version` takes one release, or two"
+        raise WrongUseError("`--kubernetes-version` takes one release, or two")
     revision_range = revisions(paths[0]) if paths and not options.git else None
     if len(versions) == 2:
         if options.git or revision_range is not None:
-            return "two releases are compared with the same policies, not with revisions"
+            raise WrongUseError(
+                "two releases are compared with the same policies, not with revisions"
+            )
+        if not paths:
+            raise WrongUseError("nothing to compare: give files or folders")
         old, new = (read_side(version, paths, version, exclude=exclude) for version in versions)
-        return (old, new) if paths else "nothing to compare: give files or folders"
+        return old, new
     if options.git:
         return _revision(options.git, paths or ["."], read_files, stack), read_files(
             "the working tree", paths or ["."]
@@ -156,7 +154,7 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, Dif
         require_paths(paths_below, (revision_range.old, revision_range.new))
         return sides[0], sides[1]
     if len(paths) != 2:
-        return "give OLD and NEW, a range of revisions, or --git and a revision"
+        raise WrongUseError("give OLD and NEW, a range of revisions, or --git and a revision")
     return read_files(paths[0], [paths[0]]), read_files(paths[1], [paths[1]])
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_version, count
 from celadon.cli.processes import garbage_later, leave
 from celadon.cli.reading.documents import STDIN, DocumentReader, Problem, read_text
@@ -83,11 +83,8 @@ def _run(options: argparse.Namespace) -> Exit:
     from celadon.cel import CompileError, ProgramError, types
     from celadon.kube.library import PER_CALL_COST, environment
 
-    try:
-        expression = expression_of(options.expression)
-        bound = bindings(options)
-    except BindingError as problem:
-        return output.usage_error(_PROGRAM, str(problem))
+    expression = expression_of(options.expression)
+    bound = bindings(options)
     if options.cost_limit is None:
         options.cost_limit = PER_CALL_COST
     env = environment(options.kubernetes_version).extend(dict.fromkeys(bound, types.DYN))
@@ -137,23 +134,19 @@ def _evaluate(
 # The expression and the variables of `celadon eval`, from its arguments.
 
 
-class BindingError(Exception):
-    """A variable that has no value; the text says why."""
-
-
 def expression_of(argument: str) -> str:
     """Return the expression that the argument is, or what is on standard input. Raises
-    `BindingError`."""
+    WrongUseError."""
     if argument != STDIN:
         return argument
     text = read_text(argument)
     if isinstance(text, Problem):
-        raise BindingError(f"{text.position()}: {text.message}")
+        raise WrongUseError(f"{text.position()}: {text.message}")
     return text.content.removesuffix("\n")
 
 
 def bindings(options: argparse.Namespace) -> JsonDict:
-    """Names to values. Raises `BindingError`."""
+    """Names to values. Raises WrongUseError."""
     bound: JsonDict = {}
     files = {"object": options.object, "oldObject": options.old_object, "params": options.params}
     for name, file in files.items():
@@ -168,28 +161,28 @@ def bindings(options: argparse.Namespace) -> JsonDict:
 def _manifest(file: str) -> Any:  # noqa: ANN401 - any JSON
     text = read_text(file)
     if isinstance(text, Problem):
-        raise BindingError(f"{text.position()}: {text.message}")
+        raise WrongUseError(f"{text.position()}: {text.message}")
     documents = []
     for item in DocumentReader().read(text):
         if isinstance(item, Problem):
-            raise BindingError(f"{item.position()}: {item.message}")
+            raise WrongUseError(f"{item.position()}: {item.message}")
         documents.append(item)
     if len(documents) != 1:
-        raise BindingError(f"{text.file}: one object is expected, there are {len(documents)}")
+        raise WrongUseError(f"{text.file}: one object is expected, there are {len(documents)}")
     return documents[0].value
 
 
 def _variable(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not (name.isascii() and name.isidentifier()):
-        raise BindingError(f"`--var {text}` is not of the form NAME=JSON")
+        raise WrongUseError(f"`--var {text}` is not of the form NAME=JSON")
     try:
         values = [item for _, _, item in read_json(value)]
     except UnreadableError as error:
-        raise BindingError(
+        raise WrongUseError(
             f"`--var {name}` has no JSON value: {error.message}; text needs quotes: "
             f"`--var '{name}=\"text\"'`"
         ) from error
     if len(values) != 1:
-        raise BindingError(f"`--var {name}` needs exactly one JSON value")
+        raise WrongUseError(f"`--var {name}` needs exactly one JSON value")
     return name, values[0]

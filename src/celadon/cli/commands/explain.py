@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import CheckInputs, WrongUseError, add_question, check_inputs
-from celadon.cli.exits import Exit
+from celadon.cli.check.check_options import CheckInputs, add_question, check_inputs
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.project_config import add_verbose
 from celadon.cli.report.report_model import EXPLANATION
 
@@ -71,10 +71,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.recorded_requests import explained_objects
 
     progress = output.Progress("documents read:")
-    try:
-        inputs = _given(options, progress.step)
-    except WrongUseError as error:
-        return output.usage_error(_PROGRAM, str(error))
+    inputs = _given(options, progress.step)
     is_chosen = _wanted(options.only)
     report, objects = explained_objects(inputs, is_chosen, progress.started("objects judged:"))
     progress.done()
@@ -84,9 +81,9 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {problem.text()}")
     if not objects and not report.problems:
         if not (options.resources or options.record):
-            return output.usage_error(_PROGRAM, "nothing to explain: give manifests")
+            raise WrongUseError("nothing to explain: give manifests")
         place = ", ".join(f"`{resource}`" for resource in options.resources or [options.record])
-        return output.usage_error(_PROGRAM, f"there is no such object to explain in {place}")
+        raise WrongUseError(f"there is no such object to explain in {place}")
     output.show(objects, EXPLANATION, options)
     return report.exit
 

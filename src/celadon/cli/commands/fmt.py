@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output, project_config
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import plural
 
@@ -69,15 +69,11 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, lay out, write or tell."""
     from celadon.cli.fmt import MAX_WIDTH, MIN_WIDTH, is_width
 
-    try:
-        config = _config(options)
-    except project_config.ConfigError as error:
-        return output.usage_error(_PROGRAM, str(error))
+    config = _config(options)
     if not options.paths:
-        return output.usage_error(_PROGRAM, "nothing to lay out: give files or folders")
+        raise WrongUseError("nothing to lay out: give files or folders")
     if not is_width(config.line_width):
-        limits = f"from {MIN_WIDTH} to {MAX_WIDTH}"
-        return output.usage_error(_PROGRAM, f"`--line-width` must be {limits}")
+        raise WrongUseError(f"`--line-width` must be from {MIN_WIDTH} to {MAX_WIDTH}")
     return _Formatter(options, config).run()
 
 

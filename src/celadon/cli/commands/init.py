@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 
 # --- The files of a project --------------------------------------------------
 
@@ -234,17 +234,13 @@ FILES: Final = {
 """Paths in the project, and what stands there."""
 
 
-class ProjectError(Exception):
-    """There is no project now; the text says why, and where."""
-
-
 def write_project(folder: Path) -> list[Path]:
-    """Write all files, and return where they are. Raises `ProjectError`: before the first one if
+    """Write all files, and return where they are. Raises WrongUseError: before the first one if
     any of them is there."""
     for name in FILES:
         path = folder / name
         if path.exists() or path.is_symlink():
-            raise ProjectError(f"`{path}` is there already: nothing was written")
+            raise WrongUseError(f"`{path}` is there already: nothing was written")
     for name, text in FILES.items():
         path = folder / name
         try:
@@ -252,7 +248,7 @@ def write_project(folder: Path) -> list[Path]:
             with path.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:
-            raise ProjectError(f"`{path}` {output.unwritten(error)}") from error
+            raise WrongUseError(f"`{path}` {output.unwritten(error)}") from error
     return [folder / name for name in FILES]
 
 
@@ -292,26 +288,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Write, and say what comes next."""
-    from celadon.cli.commands.library import say_what_to_set, unknown_name
-    from celadon.cli.library import (
-        CopyError,
-        UnknownNameError,
-        chosen,
-        copy,
-        library,
-        refuse_existing,
-    )
+    from celadon.cli.commands.library import say_what_to_set
+    from celadon.cli.library import chosen, copy, library, refuse_existing
 
     folder = Path(options.folder)
-    try:
-        policies = chosen(library(), options.library)
-        refuse_existing(policies, folder / POLICIES)
-        written = [*write_project(folder), *copy(policies, folder / POLICIES)]
-    except UnknownNameError as error:
-        return output.usage_error("celadon init", unknown_name(error.word))
-    except (ProjectError, CopyError) as error:
-        return output.usage_error("celadon init", str(error))
-    for path in written:
+    policies = chosen(library(), options.library)
+    refuse_existing(policies, folder / POLICIES)
+    for path in [*write_project(folder), *copy(policies, folder / POLICIES)]:
         output.say(f"written: {path}")
     say_what_to_set(policies, folder / POLICIES)
     enter = [] if options.folder == "." else [f"cd {shlex.quote(options.folder)}"]

@@ -11,11 +11,9 @@ from celadon.admission.lint import Settings, policy_costs
 from celadon.cel import Environment
 from celadon.cel.syntax import ListLiteral, Literal, walk
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.library import (
-    CopyError,
     LibraryPolicy,
-    UnknownNameError,
     chosen,
     copy,
     groups,
@@ -142,22 +140,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """List, show or add."""
     if options.output_dir is not None and options.action != "add":
-        return output.usage_error(_PROGRAM, "`--output-dir` belongs to `add`")
+        raise WrongUseError("`--output-dir` belongs to `add`")
     if options.output is not None and options.action == "add":
-        return output.usage_error(_PROGRAM, "`--output` belongs to `list` and `show`")
+        raise WrongUseError("`--output` belongs to `list` and `show`")
     policies = library()
     if options.action == "list":
         topics = topics_of(policies.values())
         for topic in options.names:
             if topic not in topics:
                 hint = did_you_mean(topic, topics)
-                return output.usage_error(_PROGRAM, f"no topic `{topic}` in the library{hint}")
+                raise WrongUseError(f"no topic `{topic}` in the library{hint}")
     elif not options.names:
-        return output.usage_error(_PROGRAM, f"`{options.action}` needs a name")
-    try:
-        result = chosen(policies, options.names) if options.names else list(policies.values())
-    except UnknownNameError as error:
-        return output.usage_error(_PROGRAM, unknown_name(error.word))
+        raise WrongUseError(f"`{options.action}` needs a name")
+    result = chosen(policies, options.names) if options.names else list(policies.values())
     if options.action == "add":
         return _add(result, Path(options.output_dir or "policies"))
     if options.output == "json":
@@ -168,13 +163,6 @@ def run(options: argparse.Namespace) -> Exit:
         version = options.kubernetes_version
         output.say("\n".join(_shown(policy, version) for policy in result).rstrip("\n"))
     return Exit.OK
-
-
-def unknown_name(word: str) -> str:
-    """Return what to say of a word that is neither a policy of the library nor a topic."""
-    policies = library()
-    hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
-    return f"no policy `{word}` in the library{hint or ': see `celadon library list`'}"
 
 
 def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
@@ -226,11 +214,7 @@ def _shown(policy: LibraryPolicy, version: str) -> str:
 def _add(policies: list[LibraryPolicy], into: Path) -> Exit:
     import shlex
 
-    try:
-        written = copy(policies, into)
-    except CopyError as error:
-        return output.usage_error(_PROGRAM, str(error))
-    for path in written:
+    for path in copy(policies, into):
         output.say(f"written: {path}")
     say_what_to_set(policies, into)
     output.say(f"next:\n  celadon test {shlex.quote(str(into))}")

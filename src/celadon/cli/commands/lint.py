@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli import lint, output, project_config
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import VERSIONS, kubernetes_version
 from celadon.cli.processes import garbage_later
 from celadon.cli.report import report_model
@@ -129,22 +129,17 @@ def run(options: argparse.Namespace) -> Exit:
         return Exit.OK
     if options.explain is not None:
         text = explanation(options.explain)
-        wrong = lint.unknown_rule((options.explain,)) or f"no rule `{options.explain}`"
-        return _show(text) if text else output.usage_error(_PROGRAM, wrong)
-    try:
-        config = _config(options)
-    except project_config.ConfigError as error:
-        return output.usage_error(_PROGRAM, str(error))
+        if not text:
+            unknown = lint.unknown_rule((options.explain,))
+            raise WrongUseError(unknown or f"no rule `{options.explain}`")
+        output.write(text)
+        return Exit.OK
+    config = _config(options)
     wrong = lint.unknown_rule(config.named) or _wrong_use(options, config)
     if wrong:
-        return output.usage_error(_PROGRAM, wrong)
+        raise WrongUseError(wrong)
     with garbage_later() as loaded:
         return _lint(options, config, loaded)
-
-
-def _show(text: str) -> Exit:
-    output.write(text)
-    return Exit.OK
 
 
 def _config(options: argparse.Namespace) -> lint.LintConfig:

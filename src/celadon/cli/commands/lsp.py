@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 
 if TYPE_CHECKING:
     from celadon.cli.language_server.lsp_adapter import CeladonServer
@@ -94,21 +94,21 @@ class Complaints(logging.Handler):
 def run(options: argparse.Namespace) -> Exit:
     """Serve until the editor goes."""
     if importlib.util.find_spec("pygls") is None:
-        return output.usage_error(_PROGRAM, "`pygls` is not installed: pip install 'celadon[lsp]'")
+        raise WrongUseError("`pygls` is not installed: pip install 'celadon[lsp]'")
     if options.tcp is None:
         _server().start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
         return Exit.OK
     host, _, port = options.tcp.rpartition(":")
     if not host or not port.isdecimal() or len(port) > 5 or int(port) not in _PORTS:
-        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` must be HOST:PORT")
+        raise WrongUseError(f"`--tcp {options.tcp}` must be HOST:PORT")
     host = host.strip("[]")
     if not _is_loopback(host):
         reason = "is no address of the loopback: whoever connects may read files"
-        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` {reason}")
+        raise WrongUseError(f"`--tcp {options.tcp}` {reason}")
     try:
         _serve_one(host, int(port))
     except OSError as error:
-        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}`: {error}")
+        raise WrongUseError(f"`--tcp {options.tcp}`: {error}") from None
     return Exit.OK
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, ReportStyle
 
@@ -135,31 +135,27 @@ def _cluster(group: argparse._ArgumentGroup) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, translate, compare, write, report."""
     if importlib.util.find_spec("jmespath") is None:
-        missing = "jmespath is not installed: pip install 'celadon[migrate]'"
-        return output.usage_error(_PROGRAM, missing)
+        raise WrongUseError("jmespath is not installed: pip install 'celadon[migrate]'")
     wrong = _wrong_use(options)
     if wrong:
-        return output.usage_error(_PROGRAM, wrong)
+        raise WrongUseError(wrong)
     if options.plan:
         return _planned(options)
     from celadon.cli.migration.migration_run import Migration, migrated_files
 
     migration = Migration.of(options.paths, allows_existing=options.allow_existing)
     if options.against:
-        wrong = _compared(migration, options)
-        if wrong:
-            return output.usage_error(_PROGRAM, wrong)
+        _compare(migration, options)
     migration.lint()
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
-        nothing = "there is no policy of Kyverno, Gatekeeper or Azure in these files"
-        return output.usage_error(_PROGRAM, nothing)
+        raise WrongUseError("there is no policy of Kyverno, Gatekeeper or Azure in these files")
     files = dict(migrated_files(migration.outcomes, warns=options.warn))
     if options.output is None:
         output.write("---\n".join(files.values()))
-    elif not _written(options.output, files, force=options.force):
-        return Exit.USAGE
+    else:
+        _write(options.output, files, force=options.force)
     write = output.complain if options.output is None else output.say
     if options.report == MIGRATION.for_people:
         write(MIGRATION.view_of(migration).text(ReportStyle()))
@@ -171,27 +167,22 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.OK if is_whole else Exit.DENIED
 
 
-def _compared(migration: Migration, options: argparse.Namespace) -> str:
-    """Compare with what the old engine has said; return what is wrong with the options."""
+def _compare(migration: Migration, options: argparse.Namespace) -> None:
+    """Compare with what the old engine has said. Raises WrongUseError."""
     from celadon.cli.migration.engine_verdicts import compare_recorded
 
     if not _is_against_cluster(options):
         compare_recorded(migration, options.against)
-        return ""
-    from celadon.apiserver.clientconfig import KubeconfigError
+        return
     from celadon.cli.cluster_options import chosen_cluster
     from celadon.cli.migration.engine_verdicts import answers_of_cluster
 
-    try:
-        location = chosen_cluster(options.kubeconfig, options.context)
-    except KubeconfigError as error:
-        return str(error)
+    location = chosen_cluster(options.kubeconfig, options.context)
     output.complain(f"dry runs are sent to {location.cluster.server}: nothing is written")
     progress = output.Progress("objects sent:")
     ask = functools.partial(answers_of_cluster, location, progress.step)
     compare_recorded(migration, options.against, ask)
     progress.done()
-    return ""
 
 
 def _is_against_cluster(options: argparse.Namespace) -> bool:
@@ -241,16 +232,13 @@ def _planned(options: argparse.Namespace) -> Exit:
     from celadon.cli.migration.migration_run import staged_files
 
     plan = _plan_of(options)
-    if isinstance(plan, str):
-        return output.usage_error(_PROGRAM, plan)
     for problem in plan.problems:
         output.complain(f"error: {problem.text()}")
     if not plan.policies and not plan.problems:
-        return output.usage_error(_PROGRAM, "there is no policy of Kyverno or Gatekeeper there")
+        raise WrongUseError("there is no policy of Kyverno or Gatekeeper there")
     if options.output is not None:
         files = dict(staged_files(plan.outcomes))
-        if not _written(options.output, files, force=options.force):
-            return Exit.USAGE
+        _write(options.output, files, force=options.force)
     if options.report == MIGRATION_PLAN.for_people:
         output.say(MIGRATION_PLAN.view_of(plan).text(ReportStyle()))
     else:
@@ -261,8 +249,8 @@ def _planned(options: argparse.Namespace) -> Exit:
     return Exit.DENIED if any(policy.course in open_ends for policy in plan.policies) else Exit.OK
 
 
-def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
-    """Return the plan, or what is wrong with the options."""
+def _plan_of(options: argparse.Namespace) -> MigrationPlan:
+    """Return the plan. Raises WrongUseError."""
     from celadon.cli.audit.audit_inputs import given_inputs
     from celadon.cli.migration.migration_plan import plan_of_cluster, plan_of_dumps
 
@@ -273,25 +261,20 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
         plan = plan_of_dumps(inputs, progress.share, allows_existing=allows)
         progress.done()
         return plan
-    from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.cluster_options import chosen_cluster
 
-    try:
-        location = chosen_cluster(options.kubeconfig, options.context)
-    except KubeconfigError as error:
-        return str(error)
+    location = chosen_cluster(options.kubeconfig, options.context)
     plan = plan_of_cluster(location, progress.share, allows_existing=allows)
     progress.done()
     return plan
 
 
-def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
-    """Write the files; say what is in the way, and write nothing then."""
+def _write(folder: str, files: dict[str, str], *, force: bool) -> None:
+    """Write the files. Raises WrongUseError for what is in the way, and writes nothing then."""
     existing = [name for name in files if os.path.exists(os.path.join(folder, name))]
     if existing and not force:
         path = os.path.join(folder, existing[0])
-        output.usage_error(_PROGRAM, f"`{path}` is there already: see `--force`")
-        return False
+        raise WrongUseError(f"`{path}` is there already: see `--force`")
     try:
         os.makedirs(folder, exist_ok=True)
         for name, content in files.items():
@@ -300,6 +283,4 @@ def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
                 file.write(content)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        output.usage_error(_PROGRAM, f"`{folder}` cannot be written: {reason}")
-        return False
-    return True
+        raise WrongUseError(f"`{folder}` cannot be written: {reason}") from None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 
 # --- The server of the page --------------------------------------------------
 
@@ -175,11 +175,11 @@ def run(options: argparse.Namespace) -> Exit:
     site = Path(options.site) if options.site else packaged_site()
     if not (site / PAGE).is_file():
         hint = "" if options.site else ": build it with `make site`, or name its folder with --site"
-        return output.usage_error(_PROGRAM, f"there is no playground in {site}{hint}")
+        raise WrongUseError(f"there is no playground in {site}{hint}")
     try:
         server = SiteServer(site, options.port)
     except OSError as error:
-        return output.usage_error(_PROGRAM, f"cannot listen: {(error.strerror or '').lower()}")
+        raise WrongUseError(f"cannot listen: {(error.strerror or '').lower()}") from None
     with server:
         output.say(f"the playground is at {server.url}")
         if options.open:

@@ -7,7 +7,7 @@ import importlib.util
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_cache,
@@ -107,8 +107,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read the policies, ask, report."""
     if importlib.util.find_spec("z3") is None:
-        missing = "z3 is not installed: pip install 'celadon[prove]'"
-        return output.usage_error(_PROGRAM, missing)
+        raise WrongUseError("z3 is not installed: pip install 'celadon[prove]'")
     if options.property or options.implies or options.implied_by:
         return _prove_claims(options)
     return _prove_parts(options)
@@ -127,12 +126,12 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     if unread:
         output.complain(summary(unread).partition(";")[0])
     if not subjects and not problems:
-        return output.usage_error(_PROGRAM, _NOTHING)
+        raise WrongUseError(_NOTHING)
     limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
     try:
         cache = AnswerCache(options.cache)
     except OSError as error:
-        return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
+        raise WrongUseError(f"{error.filename}: {error.strerror}") from None
     items: list[ProofItem] = []
     for subject in subjects:
         items += subject.answered(limits, cache, output.progress)
@@ -161,7 +160,7 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
         result = [(name, Standard.named(name, int(version.partition(".")[2]))) for name in names]
         for name, standard in result:
             if standard is None:
-                return output.usage_error(_PROGRAM, f"unknown standard `{name}`, {_EXPECTED}")
+                raise WrongUseError(f"unknown standard `{name}`, {_EXPECTED}")
         standards.append([standard for _, standard in result if standard is not None])
     properties, problems = read_properties(options.property, version)
     if problems:

@@ -7,9 +7,9 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.check import check_options
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
-from celadon.cli.project_config import ConfigError, add_project, use_project
+from celadon.cli.project_config import add_project, use_project
 from celadon.cli.report.report_model import REPLAY
 
 DESCRIPTION: Final = """\
@@ -60,17 +60,12 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.manifests import policy_sets
     from celadon.cli.replay import Replay, replay
 
-    try:
-        options.files = [*use_project(options, output.complain), *options.files]
-        plugins, conversions = (
-            check_options.chosen_plugins(options),
-            check_options.conversion_services(options),
-        )
-    except (ConfigError, ValueError) as error:
-        return output.usage_error("celadon replay", str(error))
+    options.files = [*use_project(options, output.complain), *options.files]
+    plugins = check_options.chosen_plugins(options)
+    conversions = check_options.conversion_services(options)
     wrong = _wrong_use(options)
     if wrong:
-        return output.usage_error("celadon replay", wrong)
+        raise WrongUseError(wrong)
     progress = output.Progress("events replayed:")
     manifests = read_policies(options, output.complain, strict=options.strict)
     inputs = Replay(

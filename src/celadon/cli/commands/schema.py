@@ -12,13 +12,13 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from celadon import private_files
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_files, did_you_mean
 from celadon.cli.project_config import read_manifests
 from celadon.cli.reading.documents import Document, Problem, read_text, shape_problem
@@ -40,15 +40,6 @@ from celadon.records import dataclass, field
 
 _VERSION: Final = late_pattern(r"v(\d{1,18})(?:(alpha|beta)(\d{1,18}))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
-
-
-class UnknownName(Exception):
-    """A kind or field that does not exist; `choices` are those that do."""
-
-    def __init__(self, message: str, word: str, choices: Iterable[str]) -> None:
-        super().__init__(message)
-        self.word = word
-        self.choices = tuple(choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +69,7 @@ class Schemas:
         return sorted({*self.pack.kinds, *self.custom}, key=_order)
 
     def find(self, text: str) -> SchemaMatch:
-        """Return what a user means; `UnknownName` when it is nothing."""
+        """Return what a user means. Raises WrongUseError when it is nothing."""
         prefix, slash, last = text.rpartition("/")
         words = last.split(".")
         kind = self._kind(prefix + slash, words[0])
@@ -98,12 +89,13 @@ class Schemas:
         for kind in kinds:
             if kind.kind.lower() in names and version in {"", kind.group, kind.api_version}:
                 return kind
-        raise UnknownName(f"no kind `{api_version}{word}`", word, (kind.kind for kind in kinds))
+        hint = did_you_mean(word, [kind.kind for kind in kinds])
+        raise WrongUseError(f"no kind `{api_version}{word}`{hint}")
 
     def _field(self, schema: Schema, word: str) -> Schema:
         members = element(schema, self.pack).properties
         if word not in members:
-            raise UnknownName(f"no field `{word}`", word, members)
+            raise WrongUseError(f"no field `{word}`{did_you_mean(word, members)}")
         return members[word]
 
 
@@ -411,13 +403,13 @@ class Built:
     problems: tuple[Problem, ...] = ()
 
 
-def access(options: argparse.Namespace) -> Access | str:
-    """Read the options; return a complaint when the token cannot be read."""
+def access(options: argparse.Namespace) -> Access:
+    """Read the options. Raises WrongUseError when the token cannot be read."""
     token = ""
     if options.token_file:
         text = read_text(options.token_file)
         if isinstance(text, Problem):
-            return f"`{options.token_file}` {text.message}"
+            raise WrongUseError(f"`{options.token_file}` {text.message}")
         token = text.content.strip()
     return Access(token, options.ca_file or "", options.insecure)
 
@@ -525,9 +517,9 @@ def run(options: argparse.Namespace) -> Exit:
     """List, show or build."""
     if (options.action == "list") == bool(options.name):
         wants = "takes no name" if options.name else "needs a name"
-        return output.usage_error(_PROGRAM, f"`{options.action}` {wants}")
+        raise WrongUseError(f"`{options.action}` {wants}")
     if (options.action == "build") != bool(options.to):
-        return output.usage_error(_PROGRAM, "`build` and `--to` go together")
+        raise WrongUseError("`build` and `--to` go together")
     if options.action == "build":
         return _build(options)
     schemas = _schemas(options)
@@ -562,11 +554,7 @@ def _list(schemas: Schemas, options: argparse.Namespace) -> Exit:
 
 
 def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
-    try:
-        match = schemas.find(options.name)
-    except UnknownName as error:
-        hint = did_you_mean(error.word, error.choices)
-        return output.usage_error(_PROGRAM, f"{error}{hint}")
+    match = schemas.find(options.name)
     if options.output == "text":
         output.say(_text(match, schemas.pack, recursive=options.recursive))
     else:
@@ -602,10 +590,7 @@ def _print(value: object, format: str) -> None:
 
 
 def _build(options: argparse.Namespace) -> Exit:
-    allowed = access(options)
-    if isinstance(allowed, str):
-        return output.usage_error(_PROGRAM, allowed)
-    built = build(options.name, allowed, options.to)
+    built = build(options.name, access(options), options.to)
     for problem in built.problems:
         output.complain(f"error: {problem.text()}")
     if built.problems:

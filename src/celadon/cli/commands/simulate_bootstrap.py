@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_version
 from celadon.cli.report.report_model import BOOTSTRAP
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.project_config import summary
 
     if not options.paths:
-        return output.usage_error("celadon simulate-bootstrap", "nothing to simulate: give PATHS")
+        raise WrongUseError("nothing to simulate: give PATHS")
     progress = output.Progress("documents read:")
     manifests = gather(options.paths, (), (), Parts(), progress.step)
     progress.done()

@@ -11,12 +11,12 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, kubernetes_version
 from celadon.cli.policytest.case_results import Coverage, RunReport
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import GivenTests, given_tests
-from celadon.cli.project_config import ConfigError, add_project, project_of
+from celadon.cli.project_config import add_project, project_of
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import TEST
 
@@ -157,26 +157,19 @@ def run(options: argparse.Namespace) -> Exit:
     """Read, run, report."""
     from celadon.cel.extend import re2
 
-    try:
-        project = project_of(options, output.complain, reads_files=False)
-    except ConfigError as error:
-        return output.usage_error("celadon test", str(error))
+    project = project_of(options, output.complain, reads_files=False)
     try:
         only = re2.compile(options.run) if options.run is not None else None
     except re2.RegexError as error:
-        return output.usage_error("celadon test", f"--run: {error}")
-    try:
-        plugins = chosen_plugins(options)
-    except ValueError as error:
-        return output.usage_error("celadon test", str(error))
+        raise WrongUseError(f"--run: {error}") from None
+    plugins = chosen_plugins(options)
     paths = options.paths or ["."]
     tests = given_tests(paths, options.expect)
     if not tests.tests and not tests.problems:
-        text = (
+        raise WrongUseError(
             "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`; "
             "`celadon test init POLICY` writes one"
         )
-        return output.usage_error("celadon test", text)
     chosen = RunOptions(
         plugins=plugins,
         versions=tuple(options.kubernetes_version) or (project.version or DEFAULT_VERSION,),
@@ -189,7 +182,7 @@ def run(options: argparse.Namespace) -> Exit:
     )
     report = _run(tests, chosen, options)
     if report.deselected and not any(report.cases):
-        return output.usage_error("celadon test", f"--run: no case is called `{options.run}`")
+        raise WrongUseError(f"--run: no case is called `{options.run}`")
     if options.watch:
         _watch(paths, tests, chosen, options)
     return report.exit

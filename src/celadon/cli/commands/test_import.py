@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_expected
 from celadon.cli.reading.documents import Problem, read_text
 
@@ -47,9 +47,7 @@ def run(options: argparse.Namespace) -> Exit:
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
-        return output.usage_error(
-            "celadon test import", f"`{path}` is there already: see `--force`"
-        )
+        raise WrongUseError(f"`{path}` is there already: see `--force`")
     text = read_text(options.file)
     if isinstance(text, Problem):
         return _refused([text])

@@ -11,7 +11,7 @@ from typing import Final
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
 from celadon.cli import output
 from celadon.cli.check.manifests import described, policy_sets
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_version, did_you_mean
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.case_results import plain_document
@@ -293,7 +293,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Search and write."""
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
-        return output.usage_error("celadon test init", f"`{path}` is there already: see `--force`")
+        raise WrongUseError(f"`{path}` is there already: see `--force`")
     policy = first_policy(options.file, options.policy, options.kubernetes_version)
     for problem in policy.problems:
         output.complain(f"error: {problem.text()}")

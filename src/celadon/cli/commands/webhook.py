@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from celadon import __version__, private_files
 from celadon.cli import cluster_options, output
 from celadon.cli.check.check_options import add_conversion_calls, wrong_calls
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,
@@ -190,7 +190,7 @@ def run(options: argparse.Namespace) -> Exit:
         return output.failure(missing)
     problem = _contradiction(options)
     if problem:
-        return output.usage_error("celadon webhook", problem)
+        raise WrongUseError(problem)
     from celadon.apiserver.http import StartError
     from celadon.webhook.review_decisions import LoadError
     from celadon.webhook.service import run_webhook

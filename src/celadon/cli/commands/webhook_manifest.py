@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import private_files
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
-from celadon.cli.project_config import ConfigError, add_project, add_verbose, use_project
+from celadon.cli.project_config import add_project, add_verbose, use_project
 from celadon.kube.json_types import JsonDict
 
 if TYPE_CHECKING:
@@ -156,13 +156,10 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.check_options import read_policies
     from celadon.cli.check.manifests import policy_sets
 
-    try:
-        options.files = [*use_project(options, output.complain), *options.files]
-    except ConfigError as refused:
-        return output.usage_error("celadon webhook manifest", str(refused))
+    options.files = [*use_project(options, output.complain), *options.files]
     wrong = _wrong_use(options)
     if wrong:
-        return output.usage_error("celadon webhook manifest", wrong)
+        raise WrongUseError(wrong)
     manifests = read_policies(options, output.complain, strict=False)
     policies = policy_sets(manifests, options.kubernetes_version, unserved=True)
     errors = [error for policy_set in policies.all for error in policy_set.errors]
@@ -177,7 +174,7 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options, policies)
     except OSError as failure:
-        return output.usage_error("celadon webhook manifest", str(failure))
+        raise WrongUseError(str(failure)) from None
     return _printed(options, manifests, policies, settings)
 
 
@@ -274,16 +271,17 @@ def _printed(
         for policy_set in (policies.validating, policies.mutating)
     )
     if not covered and not mutating and not options.from_cluster:
-        return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
+        raise WrongUseError("no policy with a binding is given")
     if not settings.from_cluster and any(
         manifest["kind"] == "Secret" for manifest in _given(manifests)
     ):
-        text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
-        return output.usage_error("celadon webhook manifest", text)
+        raise WrongUseError(
+            "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
+        )
     text = "---\n".join(yaml_text(manifest) for manifest in _given(manifests))
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
-        return output.usage_error("celadon webhook manifest", f"{limit} bytes")
+        raise WrongUseError(f"{limit} bytes")
     if not covered and not mutating:
         covered = [EVERYTHING]
     policies_of = {
@@ -291,7 +289,7 @@ def _printed(
     }
     shows_configurations = any(_is_printed(kind, options) for kind in CONFIGURATIONS)
     if shows_configurations and "Fail" in policies_of and not settings.can_be_asked:
-        return output.usage_error("celadon webhook manifest", CANNOT_BE_ASKED)
+        raise WrongUseError(CANNOT_BE_ASKED)
     files = {POLICY_FILE: text}
     if options.output == "values":
         output.write(yaml_text(chart_values(settings, files, covered, mutating)))

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from celadon.cli import output
+from celadon.cli.exits import WrongUseError
+from celadon.cli.options import did_you_mean
 
 SHELF: Final = Path(__file__).parent / "policies"
 """Where the folders are."""
@@ -59,18 +61,6 @@ class LibraryPolicy(NamedTuple):
         return self.policy_file.read_text(encoding="utf-8")
 
 
-class CopyError(Exception):
-    """Nothing (or not all) was copied; the text says why, and where."""
-
-
-class UnknownNameError(Exception):
-    """Tells that a name is not known. `word` is neither a policy of the library nor a topic."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__(word)
-        self.word = word
-
-
 def library() -> dict[str, LibraryPolicy]:
     """Return all policies by name, in its order."""
     names = sorted(folder.name for folder in SHELF.iterdir() if (folder / PAGE).is_file())
@@ -102,7 +92,7 @@ def groups(policies: Iterable[LibraryPolicy]) -> dict[str, list[LibraryPolicy]]:
 
 def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[LibraryPolicy]:
     """Return the policies that words name, and those of the topics that they name, each once.
-    Raises `UnknownNameError`."""
+    Raises WrongUseError."""
     result: dict[str, LibraryPolicy] = {}
     for word in words:
         if word in policies:
@@ -110,22 +100,29 @@ def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[
             continue
         of_topic = {name: policy for name, policy in policies.items() if word in policy.topics}
         if not of_topic:
-            raise UnknownNameError(word)
+            raise WrongUseError(unknown_name(word))
         result.update(of_topic)
     return list(result.values())
 
 
+def unknown_name(word: str) -> str:
+    """Return what to say of a word that is neither a policy of the library nor a topic."""
+    policies = library()
+    hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
+    return f"no policy `{word}` in the library{hint or ': see `celadon library list`'}"
+
+
 def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:
-    """Check that nothing is overwritten. Raises `CopyError` if one of the files that `copy` would
+    """Check that nothing is overwritten. Raises WrongUseError if one of the files that `copy` would
     write is there."""
     for path in _copies(policies, into):
         if path.exists() or path.is_symlink():
-            raise CopyError(f"`{path}` is there already: nothing was written")
+            raise WrongUseError(f"`{path}` is there already: nothing was written")
 
 
 def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
     """Copy the files of policies, each into a folder of its own, and return what was written.
-    Raises `CopyError`: before the first one if any of them is there."""
+    Raises WrongUseError: before the first one if any of them is there."""
     policies = tuple(policies)
     refuse_existing(policies, into)
     files = _copies(policies, into)
@@ -135,7 +132,7 @@ def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
             with path.open("xb") as copied:
                 copied.write(file.read_bytes())
         except OSError as error:
-            raise CopyError(f"`{path}` {output.unwritten(error)}") from error
+            raise WrongUseError(f"`{path}` {output.unwritten(error)}") from error
     return list(files)
 
 

@@ -211,6 +211,10 @@ def known_format(name: str, type_: str) -> str:
     return name if name in _NUMBER_FORMATS.get(type_, ()) else ""
 
 
+def _checked_format(schema: Schema) -> str:
+    return schema.format if schema.keeps_format else known_format(schema.format, schema.type)
+
+
 def is_of_texts(name: str) -> bool:
     """Return whether `matches` knows a format."""
     plain = name.replace("-", "")
@@ -426,7 +430,7 @@ def _is_in_range(value: int | float, schema: Schema) -> bool:
     """Upstream prints the number and parses it as what the schema says that it is, since 1.36."""
     if not is_since("1.36"):
         return True
-    format_ = known_format(schema.format, schema.type)
+    format_ = _checked_format(schema)
     if schema.type == "integer":
         least, most = _RANGES.get(format_, _INT64)
         return (
@@ -572,9 +576,13 @@ def json_type(value: Json) -> str:
     return "number" if kind is float else _KINDS.get(kind, "object")
 
 
+_SIZES: Final = {"integer": "int64", "number": "float64"}
+"""The formats that Go's numbers have by themselves."""
+
+
 def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     types = schema.types
-    format_ = known_format(schema.format, schema.type)
+    format_ = _checked_format(schema)
     if not types and not format_:
         return Result()
     if value is None:
@@ -587,8 +595,7 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
     if format_ and result in ("string", "array"):
         if not {"number", "integer"}.intersection(types):
             return Result(matches=1)
-    elif format_ and not fits:
-        sized = {"integer": "int64", "number": "float64"}.get(result, "")
+    elif format_ and not fits and format_ != (sized := _SIZES.get(result, "")):
         return _fault(type_mismatch(name, format_, sized))
     if not fits:
         return _fault(type_mismatch(name, ",".join(types), result))
@@ -618,7 +625,7 @@ def _character(number: int) -> str:
 
 
 def _format(name: FieldPath, value: str, schema: Schema) -> Result:
-    format_ = known_format(schema.format, schema.type)
+    format_ = _checked_format(schema)
     if is_of_texts(format_) and not matches(format_, value):
         return _fault(type_mismatch(name, format_, value))
     return Result(matches=1)

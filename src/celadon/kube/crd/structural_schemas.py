@@ -471,13 +471,14 @@ class _Check:
 
     def _judging(self, schema: Schema) -> Schema:
         """Return a schema as upstream judges defaults by it: that of an integer or string has no
-        type there, so a default may be anything."""
+        type there, so a default may be anything, and formats count that are not for the type."""
         known = self.untyped.get(id(schema))
         if known is None:
             items, values = schema.items, schema.additional_properties
             known = self.untyped[id(schema)] = replace(
                 schema,
                 int_or_string=False,
+                keeps_format=True,
                 properties={name: self._judging(one) for name, one in schema.properties.items()},
                 items=None if items is None else self._judging(items),
                 additional_properties=None if values is None else self._judging(values),

@@ -133,15 +133,16 @@ def _slices(basic: str, *policies: str) -> Mapping[str, tuple[str, ...]]:
     """Return the ways into ResourceSlices; `basic` leads to the properties of a device, and there
     are `policies` unless a capacity is no more than an amount."""
     device = f"spec.devices[*].{basic}"
+    binding = tuple(
+        device + field for field in ("bindingConditions", "bindingFailureConditions", "bindsToNode")
+    )
     return {
         "DRAConsumableCapacity": (
             f"{device}allowMultipleAllocations",
             *(f"{device}{policy}" for policy in policies),
         ),
-        "DRADeviceBindingConditions": tuple(
-            device + field
-            for field in ("bindingConditions", "bindingFailureConditions", "bindsToNode")
-        ),
+        "DRADeviceBindingConditions": binding,
+        "DRAResourceClaimDeviceStatus": binding,
         "DRADeviceTaints": (f"{device}taints",),
         "DRAPartitionableDevices": (
             "spec.sharedCounters",

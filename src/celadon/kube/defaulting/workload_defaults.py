@@ -13,7 +13,13 @@ from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT, Apply, Ru
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
-from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
+from celadon.kube.quantity import (
+    QOS_RESOURCES,
+    note_rounded,
+    pod_total,
+    qos_class,
+    rounded_to_milli,
+)
 from celadon.kube.releases import is_since
 from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.status import StatusError
@@ -423,6 +429,7 @@ CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 def round_milli(amounts: Any, _: Run) -> None:
     for name, amount in amounts.items():
         amounts[name] = rounded_to_milli(amount)
+        note_rounded(amount, amounts[name])
 
 
 def limit_range_item(item: Any, _: Run) -> None:

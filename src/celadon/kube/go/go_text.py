@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,8 +18,9 @@ from typing import Any, Final, cast
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
-from celadon.kube.quantity import Quantity, parse, sent_as
+from celadon.kube.quantity import Quantity, parse_sent
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
@@ -55,6 +57,16 @@ _TYPES: Final = {
     int: "int64",
     type(None): "<nil>",
 }
+
+
+def _instead_of_byte(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "\ufffd", error.start + 1
+
+
+EACH_BYTE: Final = "celadon.each-byte"
+"""How to decode UTF-8 as Go does: each byte that is none becomes a sign of its own."""
+codecs.register_error(EACH_BYTE, _instead_of_byte)
 
 
 def trim_space(text: str) -> str:
@@ -659,12 +671,18 @@ def data_syntax(data: GoData) -> str:
 
 
 def _date_syntax(text: str) -> str:
-    """Print a time, in the zone of the server if it was read, or the one that nobody has set."""
+    """Print a time: in the zone of the server if it was read, in UTC if it ends with `UTC_NOW`, or
+    the one that nobody has set."""
     if not text:
         return "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
-    year, month, *rest = map(int, _NUMBERS.findall(text))
+    zone = "UTC" if text.endswith(UTC_NOW) else "Local"
+    year, month, *rest = map(int, _NUMBERS.findall(text.removesuffix(UTC_NOW)))
     numbers = ", ".join(map(str, rest))
-    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.Local)"
+    return f"time.Date({year}, time.{MONTHS[month - 1]}, {numbers}, 0, time.{zone})"
+
+
+UTC_NOW: Final = "+00:00"
+"""How a time ends that a server took from its clock: no time that was read has this zone."""
 
 
 MONTHS: Final = (
@@ -717,10 +735,6 @@ def _printed_unknown(value: object) -> str:
     )
 
 
-ZERO_TIME: Final = "0001-01-01T00:00:00Z"
-"""What a time is in Go before it is set."""
-
-
 def _printed_time(value: object) -> str:
     """Print a time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000
     UTC`."""
@@ -732,13 +746,13 @@ def _printed_time(value: object) -> str:
 
 def _printed_quantity(value: str) -> str:
     """Print an amount as it was read: Go keeps a text that is surely in canonical form."""
-    amount = parse(sent_as(value))
+    amount = parse_sent(value)
     return _printed_amount(amount, amount.text)
 
 
 def _printed_shown_quantity(value: str) -> str:
     """Print an amount whose text somebody has asked for, which Go keeps."""
-    return _printed_amount(parse(sent_as(value)), value)
+    return _printed_amount(parse_sent(value), value)
 
 
 def _printed_amount(amount: Quantity, text: str) -> str:

@@ -21,7 +21,7 @@ from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.go.go_json import Document
-from celadon.kube.go.go_text import parse_int
+from celadon.kube.go.go_text import EACH_BYTE, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
@@ -106,14 +106,17 @@ class DeleteOptions:
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_delete_options(body: bytes | Document) -> JsonObject:
-    """Return the members of a body, which is not read strictly and may be of any group version.
-    StatusError (400, or 500 before 1.35), in the words of the decoder alone, when it cannot be read
-    as delete options."""
+def read_delete_options(body: bytes | Document, sent: bytes = b"") -> JsonObject:
+    """Return the members of a body, which is not read strictly and may be of any group version; of
+    a document, `sent` are the bytes that came. StatusError (400, or 500 before 1.35), in the words
+    of the decoder alone, when it cannot be read as delete options."""
     try:
         sent_kind, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
         raise unreadable(str(error)) from None
+    if not sent_kind.version:
+        text = (body if isinstance(body, bytes) else sent).decode(errors=EACH_BYTE)
+        raise unreadable(f"Object 'apiVersion' is missing in '{text}'")
     if sent_kind.kind != _EXPECTED.kind:
         raise _not_registered(sent_kind)
     try:

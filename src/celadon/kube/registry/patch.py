@@ -27,7 +27,7 @@ from celadon.kube.go.go_json import (
     with_raw,
     without_double,
 )
-from celadon.kube.go.go_text import json_text, plain_text, sorted_members
+from celadon.kube.go.go_text import EACH_BYTE, json_text, plain_text, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, have_same_bytes
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.protobuf.message_table import in_message_order
@@ -138,7 +138,7 @@ def _rejected() -> StatusError:
 
 def _read(body: bytes, prefix: str, read: Callable[[str], Document] = read_json) -> Document:
     try:
-        return read(body.decode("utf-8", "replace"))
+        return read(body.decode("utf-8", EACH_BYTE))
     except JsonSyntaxError as error:
         raise status.bad_request(f"{prefix}{error}") from None
 
@@ -151,7 +151,7 @@ def _require(value: object, expected: type, go_name: str, prefix: str = _DECODIN
 
 def _require_doubles(body: bytes, prefix: str = "", subject: str = "Go value") -> None:
     """StatusError (400) for a number that no double is large enough for."""
-    number = without_double(body.decode("utf-8", "replace"))
+    number = without_double(body.decode("utf-8", EACH_BYTE))
     if number:
         raise status.bad_request(f"{prefix}{request_bodies.too_large(number, subject)}")
 
@@ -175,7 +175,7 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     )
 
     def show() -> str:
-        again = with_sources(body.decode("utf-8", "replace"))
+        again = with_sources(body.decode("utf-8", EACH_BYTE))
         return source_text(apply_merge_patch(_with_raw_sources(current), again, as_written=True))
 
     return Patched(result, show, complaints)
@@ -199,7 +199,7 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     result = apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
-        again = sourced_operations(named, body.decode("utf-8", "replace"))
+        again = sourced_operations(named, body.decode("utf-8", EACH_BYTE))
         before = _with_raw_sources(current)
         return source_text(apply_json_patch(before, again, as_written=True, is_tested=True))
 
@@ -242,7 +242,7 @@ def with_raw_patched(
 
 def _require_double_values(body: bytes) -> None:
     """Require the same of the values of operations: their other members are not looked at."""
-    text = body.decode("utf-8", "replace")
+    text = body.decode("utf-8", EACH_BYTE)
     if without_double(text):
         operations = filter(None, with_sources(text))
         values = [
@@ -465,9 +465,11 @@ def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, 
     if result.is_strategic:
         return _of_kind(result.document, target)
     try:
-        _, read = request_bodies.interpreted(Document(result.document), target.kind)
+        sent_kind, read = request_bodies.interpreted(Document(result.document), target.kind)
     except request_bodies.Uninterpretable as error:
         raise result.refusal(str(error)) from None
+    if sent_kind.group and not sent_kind.version and target.schema is None:
+        raise result.refusal(f"Object 'apiVersion' is missing in '{result.show()}'")
     document: dict[str, object] = read.value
     if not document.get("kind"):
         if target.schema is not None:

@@ -19,7 +19,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json, without_double
-from celadon.kube.go.go_text import json_text, parse_uint, quote, sorted_members
+from celadon.kube.go.go_text import EACH_BYTE, json_text, parse_uint, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.decoded_object import Draft, Target, drafted
@@ -147,7 +147,7 @@ def _decoded(body: bytes) -> str:
     try:
         return body.decode()
     except UnicodeDecodeError:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder = codecs.getincrementaldecoder("utf-8")(EACH_BYTE)
         starts = range(0, len(body), _PIECE)
         pieces = [decoder.decode(body[start : start + _PIECE]) for start in starts]
         return "".join((*pieces, decoder.decode(b"", final=True)))
@@ -187,7 +187,7 @@ def _summary(body: bytes) -> str:
         return "<empty>"
     readable = body.startswith(b"{")
     head = body[:SUMMARY_BYTES]
-    text = head.decode("utf-8", "replace") if readable else head.hex()
+    text = head.decode("utf-8", EACH_BYTE) if readable else head.hex()
     return f"{text} ..." if len(body) > SUMMARY_BYTES else text
 
 
@@ -489,7 +489,7 @@ def read_object(
         if sent_kind != target.kind:
             target = replace(target, custom=target.schema.reading(sent_kind))
     elif not sent_kind.version:
-        reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
+        reason = f"Object 'apiVersion' is missing in '{sent.decode(errors=EACH_BYTE)}'"
         raise undecodable(sent_kind, target.kind.kind, reason)
     elif (other := internal_kind(sent_kind, target.kind.group)) is not None:
         raise _other_kind(document, sent_kind, other, target.kind)
@@ -687,7 +687,7 @@ def _custom_kind(
     """Return the kind that the body of a custom resource names, by which it is read. StatusError
     where it names none."""
     if not document.value.get("kind"):
-        reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+        reason = f"Object 'Kind' is missing in '{body.decode('utf-8', EACH_BYTE)}'"
         if field_validation == IGNORE:
             raise undecodable(sent_kind._replace(kind=target.kind.kind), target.kind.kind, reason)
         raise unrecognized(target.kind.kind, reason, body)

@@ -61,12 +61,13 @@ ESTABLISHED: Final = "Established"
 @dataclass(frozen=True, slots=True)
 class Subresource:
     """Describes a subresource. `gvk` is the kind that admission sees: for `connect` ones that of
-    the options."""
+    the options; it is only there while the `gate` is on."""
 
     name: str
     gvk: GroupVersionKind
     verbs: tuple[str, ...]
     connect: bool = False
+    gate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,11 @@ def _subresource(parent: GroupVersion, entry: JsonObject) -> Subresource:
     group, version = parse_api_version(named) if named else parent
     kind = GroupVersionKind(group, version, entry["kind"])
     return Subresource(
-        entry["name"], kind, _names(entry, "verbs"), connect=entry.get("connect", False)
+        entry["name"],
+        kind,
+        _names(entry, "verbs"),
+        connect=entry.get("connect", False),
+        gate=entry.get("gate", ""),
     )
 
 

@@ -178,6 +178,8 @@ class Schema:
 
     type: str = ""
     format: str = ""
+    keeps_format: bool = False
+    """The format counts whatever it is, and is not only one that is for the type."""
     nullable: bool = False
     default: Json | Absent = ABSENT
     enum: Choices = NO_CHOICES

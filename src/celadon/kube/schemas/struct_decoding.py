@@ -102,17 +102,21 @@ def _schema_or_strings(value: object) -> Any:
     return _json_schema(value) if value.__class__ is dict else None
 
 
-SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {
-    schema_packs.QUANTITY: (value_decoding.quantity, "0"),
-    schema_packs.INT_OR_STRING: (value_decoding.int_or_string, 0),
-    schema_packs.TIME: (value_decoding.time, None),
-    schema_packs.MICRO_TIME: (value_decoding.micro_time, None),
-    schema_packs.FIELDS_V1: (value_decoding.as_it_is, None),
-    schema_packs.RAW_EXTENSION: (raw_json, None),
-    schema_packs.JSON: (value_decoding.as_it_is, None),
-    schema_packs.SCHEMA_OR_BOOL: (_schema_or_bool, None),
-    schema_packs.SCHEMA_OR_LIST: (_schema_or_list, None),
-    schema_packs.SCHEMA_OR_STRINGS: (_schema_or_strings, None),
+def _nothing() -> None:
+    """Return what a null item of most components becomes."""
+
+
+SPECIAL: Final[Mapping[str, tuple[Converter, Callable[[], object]]]] = {
+    schema_packs.QUANTITY: (value_decoding.quantity, value_decoding.null_quantity),
+    schema_packs.INT_OR_STRING: (value_decoding.int_or_string, int),
+    schema_packs.TIME: (value_decoding.time, _nothing),
+    schema_packs.MICRO_TIME: (value_decoding.micro_time, _nothing),
+    schema_packs.FIELDS_V1: (value_decoding.as_it_is, _nothing),
+    schema_packs.RAW_EXTENSION: (raw_json, _nothing),
+    schema_packs.JSON: (value_decoding.as_it_is, _nothing),
+    schema_packs.SCHEMA_OR_BOOL: (_schema_or_bool, _nothing),
+    schema_packs.SCHEMA_OR_LIST: (_schema_or_list, _nothing),
+    schema_packs.SCHEMA_OR_STRINGS: (_schema_or_strings, _nothing),
 }
 """Components with an encoding of their own: how to read a value, and what a null item becomes."""
 
@@ -185,8 +189,7 @@ def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], object]]
     if isinstance(node, dict) and "ref" in node:
         name = node["ref"]
         if name in SPECIAL:
-            convert, zero = SPECIAL[name]
-            return convert, lambda: zero
+            return SPECIAL[name]
         codec = struct_codec(name, reading)
         return codec.decode, codec.empty
     if isinstance(node, dict) and "items" in node:

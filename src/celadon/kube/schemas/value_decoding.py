@@ -15,13 +15,14 @@ from typing import Any, Final, NoReturn
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import ROOT, FieldPath, Step
 from celadon.kube.go.go_json import NumberText
-from celadon.kube.go.go_text import ZERO_TIME, Base64Error, canonical_base64, shown_integer
+from celadon.kube.go.go_text import Base64Error, canonical_base64, shown_integer
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
 from celadon.kube.json_types import Json
-from celadon.kube.quantity import QuantityError, note_sent
+from celadon.kube.quantity import NULL, QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.memoization import remembering
 
 Converter = Callable[[Any], Any]
@@ -191,6 +192,12 @@ def quantity(value: object) -> Any:
     if canonical_quantity != sent:
         note_sent(canonical_quantity, sent)
     return canonical_quantity
+
+
+def null_quantity() -> str:
+    """Return the amount that null is, which Go prints without a format."""
+    note_sent("0", NULL)
+    return "0"
 
 
 def _number_text(value: object) -> str:

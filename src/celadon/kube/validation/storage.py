@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     MUTABLE_ALLOCATABLE,
     NEGATIVE,
+    SELINUX_DRIVERS,
     SPEC,
     Errors,
     changed_fields,
@@ -80,7 +81,8 @@ def _driver(spec: JsonObject) -> Errors:
     for mode in spec.get("volumeLifecycleModes") or ():
         yield from supported(SPEC.child("volumeLifecycleModes"), mode, LIFECYCLE_MODES)
     if spec.get("seLinuxMount") is None:
-        yield fieldpath.required(SPEC.child("seLinuxMount"))
+        missing = fieldpath.required(SPEC.child("seLinuxMount"))
+        yield from only_with(SELINUX_DRIVERS, [missing])
     period = spec.get("nodeAllocatableUpdatePeriodSeconds")
     if period is not None and period < SHORTEST_UPDATE:
         path = SPEC.child("nodeAllocatableUpdatePeriodSeconds")

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from celadon import kube
 from celadon.admission import convert
-from celadon.admission.conversion import WebhookNotCalled
 from celadon.apiserver.conversion_webhooks import CalledWebhooks
 from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.resources import Catalog
@@ -243,13 +242,7 @@ class ClusterWorld:
     def convert(self, obj: kube.JsonObject, kind: kube.GroupVersionKind) -> kube.JsonObject:
         """Return an object in another version, by the cluster's conversion webhooks only where they
         are called. Raises ConversionError."""
-        try:
-            return convert(obj, kind, self.catalog)
-        except WebhookNotCalled:
-            if self._converter is None:
-                raise
-            (result,) = self._converter.converted([obj], kind)
-            return result
+        return convert(obj, kind, self.catalog, self._converter)
 
     def _params(self, resource: kube.GroupVersionResource) -> WatchedCollection:
         collection = self._view.caches.params.get(resource)

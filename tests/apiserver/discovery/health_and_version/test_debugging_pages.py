@@ -6,9 +6,16 @@ import json
 
 import pytest
 
-from celadon.apiserver.discovery.health_and_version import SelfPortrait, ServerVersion, page_answer
+from celadon.apiserver.discovery.health_and_version import (
+    SelfPortrait,
+    ServerVersion,
+    logs_answer,
+    page_answer,
+    serves_logs,
+)
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube import StatusError
+from celadon.kube.releases import answering_as
 
 PORTRAIT = SelfPortrait(ServerVersion("1.36"), 100.0, lambda: 3830.5, {"b": "2", "a": "1"})
 PATHS = ("/", "/api/v1", "/livez/ping", "/livez", "/.well-known/openid-configuration", "/statusz")
@@ -78,3 +85,31 @@ def test_nothing_else_is_there(accept: str) -> None:
     accepted = "application/json, application/yaml, text/plain"
     with pytest.raises(StatusError, match=f"media types are accepted: {accepted}"):
         page("statusz", accept)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "accept", "code"),
+    [
+        ("GET", "/logs", "*/*", 301),
+        ("GET", "/logs/", "", 200),
+        ("GET", "/logs/x", "*/*", 404),
+        ("GET", "/logs/", "text/html", 406),
+        ("HEAD", "/logs/", "*/*", 405),
+        ("POST", "/logs", "*/*", 405),
+    ],
+)
+def test_the_folder_of_logs_is_empty(method: str, path: str, accept: str, code: int) -> None:
+    headers = (("accept", accept),) if accept else ()
+    request = HttpRequest(method, path, headers)
+    if code < 405:
+        assert logs_answer(request).code == code
+        return
+    with pytest.raises(StatusError) as caught:
+        logs_answer(request)
+    assert caught.value.status.code == code
+
+
+@pytest.mark.parametrize(("release", "served"), [("1.30", True), ("1.31", False)])
+def test_logs_are_served_until_1_31(release: str, *, served: bool) -> None:
+    with answering_as(release):
+        assert serves_logs() == served

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.kube.go.go_cmp import reported_difference
@@ -30,7 +30,17 @@ from celadon.kube.go.go_values import (
 )
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
-from celadon.kube.quantity import QuantityError, parse_amounts, quantities_of_store, sent_as
+from celadon.kube.quantity import (
+    EXACT,
+    MILLI,
+    NANO,
+    Format,
+    Quantity,
+    QuantityError,
+    parse_amounts,
+    parse_sent,
+    quantities_of_store,
+)
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
@@ -269,7 +279,8 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
         items = None if value is None else [_go_value(item, inner) for item in value]
         return go_list(items, named or _NAMES.get(inner) or inner.replace(".v1.", "."))
     if kind.startswith("{}"):
-        entries = None if value is None else {key: _go_value(value[key], inner) for key in value}
+        member = _listed_quantity if inner == "q" else partial(_go_value, kind=inner)
+        entries = None if value is None else {key: member(value[key]) for key in value}
         if mark == "{}":
             return go_map(entries, named, names_keys=True)
         return go_map(entries, f"map[string]{_NAMES[inner]}")
@@ -283,24 +294,48 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
 def _quantity(value: Any) -> GoData:
     """Return an amount, which knows by itself whether it is equal to another."""
     written = _canonical(value)
-    number, scale, form, literal = _amount_inside(written) if written else (0, 0, "", "")
-    amount = go_struct(
+    amount = parse_sent(written) if written else _NO_AMOUNT
+    return _go_amount(amount, written, -NANO if amount.sign else 0)
+
+
+def _listed_quantity(value: Any) -> GoData:
+    """Return an amount of a resource list, where defaults rounded it up to a thousandth."""
+    written = _canonical(value)
+    amount = parse_sent(written) if written else _NO_AMOUNT
+    return _go_amount(amount.round_up(MILLI), written, -MILLI)
+
+
+_NO_AMOUNT: Final = Quantity(0, format=Format.NONE)
+
+
+def _go_amount(amount: Quantity, written: str, places: int) -> GoData:
+    """Return what Go holds of an amount: its number and its power of ten or, where no int64 does, a
+    decimal with so many places; its format; and its text, if that is surely in canonical form."""
+    exact = amount.exact
+    small = go_struct(
         "resource.int64Amount",
-        {"value": go_number(number, "int64"), "scale": go_number(scale, "resource.Scale")},
+        {
+            "value": go_number(amount.mantissa, "int64"),
+            "scale": go_number(amount.scale, "resource.Scale"),
+        },
     )
-    decimal = go_struct("resource.infDecAmount", {"Dec": go_pointer(None, "inf.Dec")})
+    decimal = None if exact is None else go_struct("inf.Dec", {})
     members = {
-        "i": amount,
-        "d": decimal,
-        "s": go_text(literal),
-        "Format": go_text(form),
+        "i": small,
+        "d": GoData(
+            "resource.infDecAmount",
+            Kind.STRUCT,
+            {"Dec": go_pointer(decimal, "inf.Dec")},
+            string=None if exact is None else f"{exact:.{places}f}",
+        ),
+        "s": go_text(amount.text),
+        "Format": go_text(amount.format.value),
     }
-    text = str(Decimal(number).scaleb(scale).normalize())
     return GoData(
         "resource.Quantity",
         Kind.STRUCT,
         members,
-        text=text,
+        text=str(EXACT.normalize(amount.as_decimal())),
         shown_by_pointer=written,
         compares=True,
     )
@@ -312,15 +347,6 @@ def _canonical(value: Any) -> str:
         return "" if value is None else str(parse_amounts(str(value)))
     except QuantityError:
         return ""
-
-
-def _amount_inside(canonical: str) -> tuple[int, int, str, str]:
-    """Return what Go holds of an amount: its number, its power of ten, how it was written, and its
-    text, if that is surely in canonical form."""
-    amount = parse_amounts(sent_as(canonical))
-    if amount.exact is not None:
-        amount = parse_amounts(canonical)
-    return amount.mantissa, amount.scale, amount.format.value, amount.text
 
 
 def _selector(value: JsonObject) -> GoData:
