@@ -471,11 +471,11 @@ def test_what_became_of_calls_is_counted(server: Running, hook: Hook) -> None:
     ask(server, "GET", path("v1", "o"))
     found = ask(server, "GET", "/metrics").body.decode()
     total = "apiserver_conversion_webhook_request_total"
-    assert f'{total}{{result="success",failure_type=""}}' in found
-    failed = 'result="failure",failure_type="conversion_webhook_call_failure"'
+    assert f'{total}{{failure_type="",result="success"}}' in found
+    failed = 'failure_type="conversion_webhook_call_failure",result="failure"'
     assert f"{total}{{{failed}}} 1" in found
     assert f"apiserver_conversion_webhook_duration_seconds_count{{{failed}}} 1" in found
-    labels = 'from_version="v2",to_version="v1",succeeded="false"'
+    labels = 'from_version="v2",succeeded="false",to_version="v1"'
     name = "apiserver_crd_conversion_webhook_duration_seconds_count"
     assert f'{name}{{crd_name="convs.{GROUP}",{labels}}} 1' in found
 

@@ -191,3 +191,6 @@ AUTOSCALING_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
 """What the annotations begin with in which autoscaling/v1 keeps what only newer versions know."""
 DEFAULT_CPU_UTILIZATION: Final = 80
 """The percentage that an autoscaler aims at which says nothing."""
+
+ZERO_TIME: Final = "0001-01-01T00:00:00Z"
+"""What a time is in Go before it is set."""

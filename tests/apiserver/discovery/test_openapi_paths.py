@@ -76,6 +76,30 @@ def test_a_document_without_its_hash() -> None:
     assert dict(moved.headers)["Location"] == url("apis/coordination.k8s.io/v1")
 
 
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("*", 304),
+        ("TAG", 304),
+        ("W/TAG", 304),
+        ('"a", TAG', 304),
+        ('"a" TAG', 304),
+        (",, TAG", 304),
+        ("x, TAG", 200),
+        ('"a",', 200),
+        ("a", 200),
+        ("W/", 200),
+        ("W/*", 200),
+        ('"é"', 200),
+        ("", 200),
+    ],
+)
+@pytest.mark.parametrize("path", [LEASES, "/openapi/v2"])
+def test_tags_that_a_client_has(path: str, header: str, code: int) -> None:
+    tag = dict(get(path).headers)["ETag"]
+    assert get(path, if_none_match=header.replace("TAG", tag)).code == code
+
+
 @pytest.mark.parametrize("path", ["/openapi/v3/", "/openapi/v3/apis/nosuch/v1"])
 def test_unknown_documents(path: str) -> None:
     answer = get(path)

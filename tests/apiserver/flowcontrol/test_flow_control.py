@@ -197,7 +197,7 @@ def test_a_full_level_holds_back_its_own_requests_only(
     assert ask(small, "GET", MAPS).code == 200, "administrators are exempt"
     assert ask(small, "GET", "/readyz", token="").code == 200
     metrics = ask(small, "GET", "/metrics").body.decode()
-    labels = 'priority_level="global-default",flow_schema="global-default"'
+    labels = 'flow_schema="global-default",priority_level="global-default"'
     assert f"apiserver_flowcontrol_current_executing_requests{{{labels}}} 1\n" in metrics
     rejected = f'apiserver_flowcontrol_rejected_requests_total{{{labels},reason="time-out"}} 1\n'
     assert rejected in metrics
@@ -330,7 +330,7 @@ def test_lists_take_seats_by_what_is_stored(
     monkeypatch.setitem(flows._most_seats, flow.level.name, 0)
     assert flows.estimate(flow, request, info).seats == 10
     answer = ask(small, "GET", "/metrics").body.decode()
-    labels = 'priority_level="global-default",flow_schema="global-default"'
+    labels = 'flow_schema="global-default",priority_level="global-default"'
     assert f"apiserver_flowcontrol_work_estimated_seats_count{{{labels}}}" in answer
 
 
@@ -384,7 +384,7 @@ def test_what_is_in_use_is_told_by_the_nanosecond() -> None:
     root = flows.classify(User("root", ("system:masters",)), info)
     assert flow is not None
     assert root is not None
-    level, phase = 'priority_level="catch-all"', 'phase="executing"'
+    phase, level = 'phase="executing"', 'priority_level="catch-all"'
     seats = sample(counts, "current_limit_seats", level)
     now[0] += 1.0
     turn = flows.arrive(flow)
@@ -404,7 +404,7 @@ def test_what_is_in_use_is_told_by_the_nanosecond() -> None:
     waiting = ('phase="waiting"', level)
     assert sample(counts, "priority_level_request_utilization_sum", *waiting) == 0.0
     exempt = flows.arrive(root)
-    labels = ('priority_level="exempt"', 'flow_schema="exempt"')
+    labels = ('flow_schema="exempt"', 'priority_level="exempt"')
     assert sample(counts, "request_concurrency_in_use", *labels) == 1
     flows.leave(exempt, None, info)
     assert sample(counts, "request_concurrency_in_use", *labels) == 0

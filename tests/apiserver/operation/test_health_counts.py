@@ -30,8 +30,8 @@ def test_checks_of_a_whole_are_counted_unless_they_are_left_out() -> None:
         "# HELP kubernetes_healthchecks_total [STABLE] This metric records the results of all "
         "healthcheck.",
         "# TYPE kubernetes_healthchecks_total counter",
-        'kubernetes_healthchecks_total{name="etcd",type="readyz",status="error"} 1',
-        'kubernetes_healthchecks_total{name="etcd",type="readyz",status="success"} 1',
-        'kubernetes_healthchecks_total{name="ping",type="livez",status="success"} 1',
-        'kubernetes_healthchecks_total{name="ping",type="readyz",status="success"} 1',
+        'kubernetes_healthchecks_total{name="etcd",status="error",type="readyz"} 1',
+        'kubernetes_healthchecks_total{name="etcd",status="success",type="readyz"} 1',
+        'kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1',
+        'kubernetes_healthchecks_total{name="ping",status="success",type="readyz"} 1',
     ]

@@ -30,8 +30,8 @@ def test_a_counter_with_labels_sorted_and_escaped() -> None:
     assert exposition([counter]) == (
         "# HELP c_total [BETA] Counts.\n"
         "# TYPE c_total counter\n"
-        'c_total{who="a",what="quo\\"te\\\\\\n"} 1\n'
-        'c_total{who="b",what="x"} 3\n'
+        'c_total{what="quo\\"te\\\\\\n",who="a"} 1\n'
+        'c_total{what="x",who="b"} 3\n'
     )
 
 

@@ -81,7 +81,7 @@ def test_a_server_shows_it() -> None:
         lines = ask(running, "GET", "/metrics").body.decode().splitlines()
     finally:
         running.close()
-    assert f'{CHECKS}{{policy="p",policy_binding="p",error_type="no_error"}} 1' in lines
+    assert f'{CHECKS}{{error_type="no_error",policy="p",policy_binding="p"}} 1' in lines
     seconds = "apiserver_admission_controller_admission_duration_seconds_count"
-    named = 'name="MutatingAdmissionPolicy",type="admit",operation="CREATE",rejected="false"'
+    named = 'name="MutatingAdmissionPolicy",operation="CREATE",rejected="false",type="admit"'
     assert f"{seconds}{{{named}}} 2" in lines, "two rounds"

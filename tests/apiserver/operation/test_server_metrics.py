@@ -63,7 +63,8 @@ def test_labels(method: str, target: str, content_type: str, labels: str) -> Non
 
 def shown(running: Running) -> list[str]:
     answer = ask(running, "GET", "/metrics")
-    assert (answer.code, answer.content_type) == (200, CONTENT_TYPE)
+    assert (answer.code, answer.content_type) == (200, f"{CONTENT_TYPE}; escaping=underscores")
+    assert dict(answer.headers)["Process-Start-Time-Unix"].isdecimal()
     return answer.body.decode().splitlines()
 
 
@@ -164,7 +165,9 @@ def test_what_a_server_ends_to_defend_itself(code: int, count: int) -> None:
         lines = shown(running)
     finally:
         running.close()
-    labels = 'verb="GET",group="",version="v1",resource="configmaps",subresource="",\
-scope="resource",component="apiserver"'
-    line = f'apiserver_request_terminations_total{{{labels},code="{code}"}} 1'
+    labels = (
+        f'code="{code}",component="apiserver",group="",resource="configmaps",scope="resource",'
+        'subresource="",verb="GET",version="v1"'
+    )
+    line = f"apiserver_request_terminations_total{{{labels}}} 1"
     assert lines.count(line) == count

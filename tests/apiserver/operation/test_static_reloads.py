@@ -26,11 +26,11 @@ def test_families() -> None:
     ]
     server = lines[0].partition('apiserver_id_hash="')[2].partition('"')[0]
     assert server.startswith("sha256:")
-    where = f'plugin="P",apiserver_id_hash="{server}"'
+    where = f'apiserver_id_hash="{server}",plugin="P"'
     assert lines == [
-        f'automatic_reload_last_timestamp_seconds{{status="failure",{where}}} 2',
-        f'automatic_reload_last_timestamp_seconds{{status="success",{where}}} 3',
-        f'automatic_reloads_total{{status="failure",{where}}} 1',
-        f'automatic_reloads_total{{status="success",{where}}} 2',
-        f'last_config_info{{{where},hash="sha256:2"}} 1',
+        f'automatic_reload_last_timestamp_seconds{{{where},status="failure"}} 2',
+        f'automatic_reload_last_timestamp_seconds{{{where},status="success"}} 3',
+        f'automatic_reloads_total{{{where},status="failure"}} 1',
+        f'automatic_reloads_total{{{where},status="success"}} 2',
+        f'last_config_info{{apiserver_id_hash="{server}",hash="sha256:2",plugin="P"}} 1',
     ]

@@ -63,17 +63,17 @@ def api() -> Iterator[KubeApi]:
 
 
 LINES = [
-    'request_total{name="a.example.com",type="admit",operation="CREATE",code="503",'
-    'rejected="false"} 1',
-    'request_total{name="d.example.com",type="validating",operation="CREATE",code="503",'
-    'rejected="true"} 1',
+    'request_total{code="503",name="a.example.com",operation="CREATE",'
+    'rejected="false",type="admit"} 1',
+    'request_total{code="503",name="d.example.com",operation="CREATE",'
+    'rejected="true",type="validating"} 1',
     'fail_open_count{name="a.example.com",type="admit"} 1',
-    'rejection_count{name="d.example.com",type="validating",operation="CREATE",'
-    'error_type="calling_webhook_error",rejection_code="503"} 1',
-    'admission_duration_seconds_count{name="a.example.com",type="admit",operation="CREATE",'
-    'rejected="false"} 1',
-    'admission_duration_seconds_count{name="d.example.com",type="validating",operation="CREATE",'
-    'rejected="true"} 1',
+    'rejection_count{error_type="calling_webhook_error",name="d.example.com",operation="CREATE",'
+    'rejection_code="503",type="validating"} 1',
+    'admission_duration_seconds_count{name="a.example.com",operation="CREATE",'
+    'rejected="false",type="admit"} 1',
+    'admission_duration_seconds_count{name="d.example.com",operation="CREATE",'
+    'rejected="true",type="validating"} 1',
 ]
 
 
@@ -89,7 +89,7 @@ def test_conditions_are_counted(api: KubeApi) -> None:
     text = api.request("GET", "/metrics")
     name = "apiserver_admission_match_condition_exclusions_total"
     for hook, type_ in (("b", "admit"), ("c", "validate")):
-        labels = f'name="{hook}.example.com",kind="webhook",type="{type_}",operation="CREATE"'
+        labels = f'kind="webhook",name="{hook}.example.com",operation="CREATE",type="{type_}"'
         assert f"{name}{{{labels}}} 1" in text
 
 

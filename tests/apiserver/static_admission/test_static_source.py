@@ -36,7 +36,9 @@ class Case:
 
     def counted(self, status: str) -> float:
         text = exposition(self.reloads.families())
-        lines = [one for one in text.splitlines() if f'_total{{status="{status}"' in one]
+        lines = [
+            one for one in text.splitlines() if "_total{" in one and f'status="{status}"' in one
+        ]
         return sum(float(one.rpartition(" ")[2]) for one in lines)
 
 

@@ -284,7 +284,7 @@ def test_an_application_is_served_as_policies_are(
     connection.close()
     figures = served.said("/metrics")[1]
     assert 'reviews_total{path="/mutate/broken",reason="broken"} 1\n' in figures
-    assert f'seconds_count{{path="{path}",operation="CREATE",allowed="false"}} 1\n' in figures
+    assert f'seconds_count{{allowed="false",operation="CREATE",path="{path}"}} 1\n' in figures
     assert EXPIRY_METRIC in figures
 
     load = Load(served, json.dumps(asked("ok")).encode(), path)

@@ -89,15 +89,15 @@ def test_what_is_not_answered_is_an_error_and_counted(
     path = request_.path
     counted = f'celadon_webhook_unanswered_reviews_total{{path="{path}",reason="{reason}"}} 1'
     assert counted in lines
-    assert f'celadon_webhook_http_requests_total{{path="{path}",code="{code}"}} 1' in lines
+    assert f'celadon_webhook_http_requests_total{{code="{code}",path="{path}"}} 1' in lines
 
 
 def test_reviews_are_counted_and_the_rest_is_told_apart() -> None:
     (answer, read), lines = asked(allowing, POSTED, HttpRequest("GET", "/else"))
     assert (answer.code, answer.body, read.code) == (200, ALLOWED, 200)
-    labels = '{path="/validate/x",operation="CREATE",allowed="true"}'
+    labels = '{allowed="true",operation="CREATE",path="/validate/x"}'
     assert f"celadon_webhook_review_duration_seconds_count{labels} 1" in lines
-    assert 'celadon_webhook_http_requests_total{path="/else",code="200"} 1' in lines
+    assert 'celadon_webhook_http_requests_total{code="200",path="/else"} 1' in lines
     assert not [one for one in lines if one.startswith("celadon_webhook_unanswered")]
 
 
@@ -134,7 +134,7 @@ def test_paths_that_are_told_apart_have_an_end() -> None:
     _, lines = asked(silent, *requests)
     paths = [one for one in lines if one.startswith("celadon_webhook_http_requests_total{")]
     assert len(paths) == 101
-    assert 'celadon_webhook_http_requests_total{path="other",code="500"} 50' in paths
+    assert 'celadon_webhook_http_requests_total{code="500",path="other"} 50' in paths
 
 
 def test_an_application_may_go_on_after_its_answer(caplog: pytest.LogCaptureFixture) -> None:

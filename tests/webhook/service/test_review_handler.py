@@ -155,7 +155,7 @@ def test_audit_only() -> None:
         "auditAnnotations": {"would_deny": sentence},
     }
     assert "celadon_webhook_audit_only_denials_total 1\n" in metrics
-    assert 'policy_decisions_total{policy="p",binding="b",action="deny"} 1\n' in metrics
+    assert 'policy_decisions_total{action="deny",binding="b",policy="p"} 1\n' in metrics
 
 
 def test_callers_without_certificate() -> None:

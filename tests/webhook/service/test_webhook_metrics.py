@@ -74,12 +74,12 @@ def test_reviews_are_counted_by_what_came_out() -> None:
     given.reviews.not_answered("/validate", "busy", 429)
     lines = shown(given)
     for line in (
-        'celadon_webhook_review_duration_seconds_bucket{path="/validate",operation="CREATE",'
-        'allowed="true",le="0.00025"} 2',
-        'celadon_webhook_review_duration_seconds_count{path="/validate",operation="DELETE",'
-        'allowed="false"} 1',
-        'celadon_webhook_http_requests_total{path="/validate",code="200"} 3',
-        'celadon_webhook_http_requests_total{path="/validate",code="429"} 1',
+        'celadon_webhook_review_duration_seconds_bucket{allowed="true",operation="CREATE",'
+        'path="/validate",le="0.00025"} 2',
+        'celadon_webhook_review_duration_seconds_count{allowed="false",operation="DELETE",'
+        'path="/validate"} 1',
+        'celadon_webhook_http_requests_total{code="200",path="/validate"} 3',
+        'celadon_webhook_http_requests_total{code="429",path="/validate"} 1',
         'celadon_webhook_unanswered_reviews_total{path="/validate",reason="busy"} 1',
     ):
         assert line in lines
@@ -93,7 +93,7 @@ def test_findings_are_counted_by_policy() -> None:
         decider.verdict()
         given.found(decider.findings)
     lines = shown(given)
-    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 3'
+    counted = 'celadon_webhook_policy_decisions_total{action="deny",binding="b",policy="p"} 3'
     assert counted in lines
     assert 'celadon_webhook_policy_errors_total{policy="p"} 2' in lines
 
@@ -110,10 +110,10 @@ def test_mutations_are_counted_by_what_became_of_them() -> None:
     lines = shown(given)
     total = "celadon_webhook_policy_mutations_total"
     assert [line.removeprefix(total) for line in lines if line.startswith(total)] == [
-        '{policy="bad",binding="bad-b",result="applied"} 1',
-        '{policy="bad",binding="bad-b",result="failed"} 1',
-        '{policy="calm",binding="calm-b",result="ignored"} 1',
-        '{policy="good",binding="good-b",result="applied"} 2',
+        '{binding="bad-b",policy="bad",result="applied"} 1',
+        '{binding="bad-b",policy="bad",result="failed"} 1',
+        '{binding="calm-b",policy="calm",result="ignored"} 1',
+        '{binding="good-b",policy="good",result="applied"} 2',
     ]
     assert 'celadon_webhook_policy_errors_total{policy="calm"} 1' in lines
 

@@ -29,6 +29,7 @@ from celadon.kube import JsonObject
 from celadon.kube.go import json_text, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.schemas import REFERENCE_PREFIX
+from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field, replace
 
 # --- The document of version 2 -----------------------------------------------
@@ -430,7 +431,7 @@ def _document_answer(
         headers = (*headers, caching, ("Expires", expires.strftime(_EXPIRES)))
     else:
         headers = (*headers, NOT_KEPT)
-    if request.header("if-none-match") == f'"{digest}"':
+    if _names(request.header("if-none-match"), f'"{digest}"'):
         return http_messages.HttpAnswer(304, headers=headers)
     body = openapi.document(path) if is_json else openapi.document_protobuf(path)
     return http_messages.HttpAnswer(200, media_type, body, headers)
@@ -447,7 +448,7 @@ def _swagger_answer(
         )
     tag = f'"{openapi.swagger_hash}"'
     headers = (http_messages.VARY_ENCODING, ("Vary", "Accept"), ("ETag", tag), NOT_KEPT)
-    if request.header("if-none-match") == tag:
+    if _names(request.header("if-none-match"), tag):
         return http_messages.HttpAnswer(304, headers=headers)
     if media_type == http_messages.JSON:
         answer = http_messages.HttpAnswer(200, http_messages.JSON, openapi.swagger, headers)
@@ -456,6 +457,20 @@ def _swagger_answer(
             200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers
         )
     return http_messages.compressed(answer, request)
+
+
+_ANY_TAG: Final = late_pattern(r'[ \t\r\n,]*+(?:\*|(?:W/)?("[\x21\x23-\x7e\x80-\U0010ffff]*+"))')
+
+
+def _names(header: str | None, tag: str) -> bool:
+    """Return whether one of the tags of a header `If-None-Match` is this one, weak or not, or `*`;
+    what is no tag ends them. As `http.ServeContent` of Go."""
+    start = 0
+    while found := _ANY_TAG.match(header or "", start):
+        if found[1] in (tag, None):
+            return True
+        start = found.end()
+    return False
 
 
 def _taken(request: http_messages.HttpRequest, types: Sequence[str]) -> str | None:

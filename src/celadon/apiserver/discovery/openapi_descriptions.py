@@ -1,6 +1,7 @@
 """The texts of built-in types in OpenAPI: from a file of the user's, or from an installed client.
 
-Celadon knows the structure of Kubernetes' types, and has none of their texts. A server's own
+Celadon knows the structure of Kubernetes' types, and has none of their texts (what requests and
+their parameters do, it says itself: `data/texts.json`). A server's own
 OpenAPI documents have them, in version 2 (`swagger.json`) or 3; so has the Python package
 `kubernetes`, whose classes are made of such a document. Its files are read as text: nothing of it
 is imported. Where there is neither, types say how to get their texts.

@@ -10,7 +10,7 @@ from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
-from celadon.kube.go import as_written, sorted_members
+from celadon.kube.go import go_json, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import delete
 from celadon.kube.releases import is_since, per_release
@@ -23,8 +23,8 @@ from celadon.records import dataclass
 # Schemas of built-in types in the form of OpenAPI v3, as clients read them from `/openapi/v3`.
 #
 # Clients look for kinds (`x-kubernetes-group-version-kind`), for how patches merge lists and
-# maps, and for the names and types of fields; texts there are none. A field that is a struct
-# and no pointer has the default `{}`, one that is always written has its zero value.
+# maps, and for the names and types of fields. A field that is a struct and no pointer has the
+# default `{}`, one that is always written has its zero value.
 
 SECURITY: Final = {
     "BearerToken": {
@@ -92,7 +92,7 @@ def _member_in_go_order(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
         return {name: in_go_order(inner) for name, inner in sorted(value.items())}
     if key in ("allOf", "anyOf", "oneOf"):
         return list(map(in_go_order, value))
-    return sorted_members(as_written(value))
+    return sorted_members(go_json.as_written(value))
 
 
 def reference(name: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from celadon.records import dataclass, field
 
@@ -26,6 +26,7 @@ from celadon.records import dataclass, field
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 """Of an exposition."""
 
+T = TypeVar("T")
 Labels: TypeAlias = tuple[str, ...]
 """The values of a family's labels, in their order."""
 
@@ -47,12 +48,16 @@ class Description:
         help = f"[{self.stability}] {self.help}" if self.stability else self.help
         return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
 
-    def pairs(self, values: Labels) -> str:
-        """Labels with their values."""
-        return ",".join(
-            f'{name}="{text.translate(_ESCAPED)}"'
-            for name, text in zip(self.labels, values, strict=True)
-        )
+    def rows(self, values: Mapping[Labels, T]) -> Iterator[tuple[str, T]]:
+        """Yield the labels of each series with their values, and what it counts. Labels stand by
+        their names and series by the values of these, as Prometheus' clients write them."""
+        places = sorted(range(len(self.labels)), key=self.labels.__getitem__)
+        names = [self.labels[place] for place in places]
+        ordered = (([labels[place] for place in places], labels) for labels in values)
+        for texts, labels in sorted(ordered):
+            pairs = zip(names, texts, strict=True)
+            joined = ",".join(f'{name}="{text.translate(_ESCAPED)}"' for name, text in pairs)
+            yield joined, values[labels]
 
 
 class Family(Protocol):
@@ -227,9 +232,9 @@ def number(value: float) -> str:
 def _plain(about: Description, kind: str, values: Mapping[Labels, float]) -> Iterator[str]:
     if values:
         yield about.head(kind)
-    for labels, value in sorted(values.items()):
-        pairs = f"{{{about.pairs(labels)}}}" if labels else ""
-        yield f"{about.name}{pairs} {number(value)}\n"
+    for pairs, value in about.rows(values):
+        of_series = f"{{{pairs}}}" if pairs else ""
+        yield f"{about.name}{of_series} {number(value)}\n"
 
 
 def _distributed(
@@ -242,8 +247,7 @@ def _distributed(
     if counted:
         yield about.head("histogram")
     ends = [f'le="{number(bound)}"}}' for bound in (*bounds, float("inf"))]
-    for labels, (counts, total) in sorted(counted.items()):
-        pairs = about.pairs(labels)
+    for pairs, (counts, total) in about.rows(counted):
         start = f"{about.name}_bucket{{{pairs}{',' if pairs else ''}"
         sums = list(accumulate(counts))
         for end, count in zip(ends, sums, strict=True):

@@ -41,6 +41,7 @@ from celadon.apiserver.operation.webhook_counts import (
     WebhookCounts,
 )
 from celadon.apiserver.request_info import RequestInfo
+from celadon.kube.releases import wording
 from celadon.kube.resources import Resource
 from celadon.records import dataclass
 
@@ -54,9 +55,18 @@ from celadon.records import dataclass
 _BEGAN: Final = time.time()
 _STATUS: Final = Path("/proc/self/statm")
 _FILES: Final = Path("/proc/self/fd")
+_HEADERS: Final = (("Process-Start-Time-Unix", str(int(_BEGAN))),)
+_MEDIA_TYPE: Final = wording(
+    f"{CONTENT_TYPE}; escaping=underscores",
+    v1_31=CONTENT_TYPE,
+    v1_33=f"{CONTENT_TYPE}; escaping=values",
+)
+"""What the client library of each release calls the text; no name here needs an escape."""
 
 START_TIME: Final = Gauge(
-    Description("process_start_time_seconds", "When the process began, in Unix time."),
+    Description(
+        "process_start_time_seconds", "Start time of the process since unix epoch in seconds."
+    ),
     lambda: {(): _BEGAN},
 )
 """By which a reader of counters notices that they began anew."""
@@ -519,8 +529,8 @@ class ServerMetrics:
 
 
 def _page(families: Iterable[Family]) -> Callable[[], HttpAnswer]:
-    write = exposed(families)
-    return lambda: HttpAnswer(200, CONTENT_TYPE, write().encode())
+    write, media_type = exposed(families), _MEDIA_TYPE.text
+    return lambda: HttpAnswer(200, media_type, write().encode(), _HEADERS)
 
 
 def request_labels(

@@ -17,7 +17,7 @@ from celadon.kube.quantity import QuantityError, parse
 from celadon.kube.releases import is_since
 from celadon.kube.resources import UNKNOWN_AGE, human_duration
 from celadon.kube.selectors import SelectorError, label_selector
-from celadon.kube.well_known_values import ENDED_PHASES
+from celadon.kube.well_known_values import ENDED_PHASES, ZERO_TIME
 from celadon.records import dataclass
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -39,9 +39,6 @@ NONE: Final = "<none>"
 UNSET: Final = "<unset>"
 UNKNOWN: Final = "<unknown>"
 INVALID: Final = "<invalid>"
-
-_NO_TIME: Final = "0001-01-01T00:00:00Z"
-"""The zero time of Go."""
 
 SHOWN: Final = 3
 """How many addresses, ports and hosts a cell names."""
@@ -95,12 +92,12 @@ def pointed_time(value: object, *path: str) -> str | None:
     holder = at(value, *way)
     if not isinstance(holder, Mapping) or name not in holder:
         return None
-    return text(holder, name) or _NO_TIME
+    return text(holder, name) or ZERO_TIME
 
 
 def since(timestamp: str, now: float) -> str:
     """Return how long ago; `<unknown>` for a time that is not set, or the zero time."""
-    if timestamp in ("", _NO_TIME):
+    if timestamp in ("", ZERO_TIME):
         return UNKNOWN_AGE
     return elapsed(now - seconds(timestamp))
 

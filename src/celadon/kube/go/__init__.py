@@ -11,7 +11,6 @@ from celadon.kube.go.go_json import (
     TOO_DEEP,
     Document,
     JsonSyntaxError,
-    as_written,
     merged_members,
     read_json,
 )
@@ -51,7 +50,6 @@ __all__ = [
     "JsonSyntaxError",
     "TimeError",
     "URLError",
-    "as_written",
     "canonical_time",
     "client_json",
     "go_json",

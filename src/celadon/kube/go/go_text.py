@@ -20,6 +20,7 @@ from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_sent
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
 
@@ -734,13 +735,10 @@ def _printed_unknown(value: object) -> str:
     )
 
 
-_NO_TIME: Final = "0001-01-01T00:00:00"
-
-
 def _printed_time(value: object) -> str:
     """Print a time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000
     UTC`."""
-    date, _, time = str(value or _NO_TIME).removesuffix("Z").partition("T")
+    date, _, time = str(value or ZERO_TIME).removesuffix("Z").partition("T")
     seconds, point, fraction = time.partition(".")
     fraction = fraction.rstrip("0")
     return f"{date} {seconds}{point if fraction else ''}{fraction} +0000 UTC"

@@ -231,23 +231,21 @@ class StructCodec:
         self._entered: Mapping[str, str] | None = None
 
     def _compile(self) -> dict[str, Field]:
-        entry = self._entry
+        entry, nodes = self._entry, self.field_nodes
         always, pointers = entry.get("always", {}), frozenset(entry.get("ptr", ()))
         fields = {
             key: _field(node, self._reading, keep=key in pointers or _stays(always.get(key, 0)))
-            for key, node in entry.get("fields", {}).items()
+            for key, node in nodes.items()
         }
         for key in entry.get("byValue", ()):
-            convert, _ = _item(entry["fields"][key], self._reading)
-            fields[key] = None, True, _by_value(convert)
+            convert, _ = _item(nodes[key], self._reading)
+            fields[key] = None, True, value_decoding.by_value(convert)
         for key, zero in always.items():
             if zero == {}:
-                self._structs.append(
-                    (key, struct_codec(entry["fields"][key]["ref"], self._reading))
-                )
+                self._structs.append((key, struct_codec(nodes[key]["ref"], self._reading)))
             else:
                 self._always.append((key, zero))
-        for key, node in entry.get("fields", {}).items():
+        for key, node in nodes.items():
             completion = _completion(node)
             if completion is not None:
                 self._completions.append((key, completion))
@@ -437,16 +435,6 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     if reading is Reading.EXACT and node == BYTES:
         return None, keep, _some_bytes
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
-
-
-def _by_value(convert: Converter) -> Converter:
-    """Return the converter of what Go holds without a pointer: null is no value of it."""
-
-    def convert_value(value: object) -> object:
-        converted = convert(value)
-        return DROPPED if converted is None else converted
-
-    return convert_value
 
 
 def _some_bytes(value: object) -> object:

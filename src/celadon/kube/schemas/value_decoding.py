@@ -22,6 +22,7 @@ from celadon.kube.json_types import Json
 from celadon.kube.quantity import NULL, QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
 from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.memoization import remembering
 
 Converter = Callable[[Any], Any]
@@ -216,10 +217,6 @@ def int_or_string(value: object) -> Json:
     return value
 
 
-_NO_TIME: Final = "0001-01-01T00:00:00"
-"""The zero time of Go, which is written as null."""
-
-
 def time(value: object) -> object:
     """RFC 3339 in seconds and UTC, null for the zero time; DecodeError for what is none."""
     if value.__class__ is not str:
@@ -228,7 +225,7 @@ def time(value: object) -> object:
         canonical = canonical_time(value)
     except TimeError as error:
         raise DecodeError(str(error)) from None
-    return None if canonical == f"{_NO_TIME}Z" else canonical
+    return None if canonical == ZERO_TIME else canonical
 
 
 def micro_time(value: object) -> object:
@@ -239,7 +236,17 @@ def micro_time(value: object) -> object:
         canonical = canonical_micro_time(value)
     except TimeError as error:
         raise DecodeError(str(error)) from None
-    return None if canonical == f"{_NO_TIME}.000000Z" else canonical
+    return None if canonical == f"{ZERO_TIME[:-1]}.000000Z" else canonical
+
+
+def by_value(convert: Converter) -> Converter:
+    """Return the converter of what Go holds without a pointer: null is no value of it."""
+
+    def convert_value(value: object) -> object:
+        converted = convert(value)
+        return DROPPED if converted is None else converted
+
+    return convert_value
 
 
 def as_it_is(value: object) -> object:
