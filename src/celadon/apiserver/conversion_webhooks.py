@@ -32,7 +32,7 @@ from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
-from celadon.kube.schemas import json_kind
+from celadon.kube.schemas import DecodeError, json_kind, round_trip
 from celadon.kube.status import SUCCESS
 from celadon.kube.validation import labels, validate_annotations
 from celadon.records import dataclass, field
@@ -214,55 +214,37 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
 
 def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[object]:
     """Return what the webhook has answered with. Raises CallError."""
-    failure = webhooks.http_failure(reply, webhooks.media_type(reply), as_json)
+    failure = webhooks.http_failure(reply, as_json)
     if failure is not None:
         raise webhooks.CallError(failure[0])
-    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
-    try:
-        gvk, document = request_bodies.interpreted(as_json(reply.body), expected)
-    except (request_bodies.Uninterpretable, webhooks.UnreadableBody) as error:
-        raise webhooks.CallError(str(error)) from None
-    if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
-        raise webhooks.CallError(webhooks.other_kind(gvk, expected))
-    if gvk != expected:
-        raise webhooks.CallError(webhooks.unknown_conversion(gvk, expected))
-    response = _member(document.value, "response")
+    response = _decoded(call, as_json(reply.body)).get("response")
     if response is None:
         raise _Malformed("no response provided")
-    result = _member(response, "result", "response.") or {}
-    uid = _member(response, "uid", "response.") or ""
-    member: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
+    result, uid = response["result"], response["uid"]
     # Webhooks of v1beta1 need not return the uid.
-    if expected.version == "v1" and uid != call.uid:
+    if call.api_version == f"{GROUP}/v1" and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
-    state = _member(result, "status", "response.result.") or ""
+    state = result.get("status", "")
     if state != SUCCESS:
-        message = _member(result, "message", "response.result.")
+        message = result.get("message")
         raise _Malformed(message or f"response.result.status was '{state}', not 'Success'")
-    return member
+    return response["convertedObjects"] or ()
 
 
-# Go names the type of the struct's field where a member is of another type, so the texts need them.
-_GO_TYPES: Final = {
-    "response": (dict, "v1.ConversionResponse"),
-    "result": (dict, "v1.Status"),
-    "uid": (str, "types.UID"),
-    "convertedObjects": (list, "[]runtime.RawExtension"),
-    "status": (str, "string"),
-    "message": (str, "string"),
-}
-"""Of the members of a review that are looked at."""
-
-
-def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN401 - any JSON
-    """Return a member of the review, None where there is none. Raises CallError for one of another
-    type."""
-    result = value.get(name)
-    meta, go_type = _GO_TYPES[name]
-    if result is not None and not isinstance(result, meta):
-        wrong = f"{json_kind(result)} into Go struct field {KIND}.{place}{name}"
-        raise webhooks.CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
-    return result
+def _decoded(call: ConversionCall, body: bytes) -> JsonDict:
+    """Return the review of an answer, decoded as its type. Raises CallError."""
+    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
+    try:
+        gvk, document = request_bodies.interpreted(body, expected)
+        if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
+            raise webhooks.CallError(webhooks.other_kind(gvk, expected))
+        review = round_trip(document.value, gvk)
+    except (request_bodies.Uninterpretable, webhooks.UnreadableBody, DecodeError) as error:
+        raise webhooks.CallError(str(error)) from None
+    if gvk != expected:
+        raise webhooks.CallError(webhooks.unknown_conversion(gvk, expected))
+    assert review is not None, f"{gvk} is built in"
+    return review
 
 
 # As `validateConvertedObject` of `webhook_converter.go`.
