@@ -210,6 +210,16 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
         ),
         (without_response, f"{OF} failed: no response provided"),
         (
+            lambda document: document.update(kind=None, response=None),
+            f"{OF} failed: expected webhook response of apiextensions.k8s.io/v1, "
+            "Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=",
+        ),
+        (
+            lambda document: document.update(apiVersion=""),
+            f"{OF} failed: expected webhook response of apiextensions.k8s.io/v1, "
+            "Kind=ConversionReview, got /, Kind=ConversionReview",
+        ),
+        (
             lambda document: document.update(kind="AdmissionReview"),
             f'{OF} failed: no kind "AdmissionReview" is registered for version '
             f'"apiextensions.k8s.io/v1" {SCHEME}',
@@ -223,6 +233,12 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
             with_members(apiVersion="conv.example.com/v9"),
             f"{OF} returned invalid object at index 0: invalid groupVersion (expected "
             "conv.example.com/v1, received conv.example.com/v9)",
+        ),
+        (
+            lambda document: document["response"].update(
+                convertedObjects=[{"apiVersion": "a/b/c", "kind": "Conv"}]
+            ),
+            'Object \'Kind\' is missing in \'{"apiVersion":"a/b/c","kind":"Conv"}\'',
         ),
         (
             with_members(kind="Other"),
@@ -348,6 +364,8 @@ class Hook:
         self.is_down = False
         self.broken = ""
         """The conversion that it fails at."""
+        self.most = 9
+        """Objects that it gives back."""
 
     async def call(self, call: WebhookCall, _: float, **__: Any) -> Reply | NoReply:
         assert isinstance(call, ConversionCall)
@@ -361,7 +379,9 @@ class Hook:
         if ">".join(versions) == self.broken:
             return NoReply("connection refused")
         self.calls.append((">".join(versions), len(request["objects"])))
-        return Reply(200, json.dumps(review(call)).encode(), "application/json")
+        answer = review(call)
+        del answer["response"]["convertedObjects"][self.most :]
+        return Reply(200, json.dumps(answer).encode(), "application/json")
 
     def asked(self) -> list[tuple[str, int]]:
         """Since it was asked last."""
@@ -578,6 +598,19 @@ def test_lists_of_what_is_stored_in_several_versions(server: Running, hook: Hook
     both = read(ask(server, "GET", path("v2")))["items"]
     assert [one["spec"]["b"] for one in both] == ["2", "1", "1"]
     assert hook.asked() == [("v2>v1", 2), ("v1>v2", 1)]
+
+
+def test_what_a_webhook_does_wrong_is_told_of_one_object(server: Running, hook: Hook) -> None:
+    for name in ("o", "p"):
+        make(server, path("v2"), conv(name, "v2", b="1"))
+    store(server, "v2")
+    hook.most = 1
+    assert len(read(ask(server, "GET", path("v1")))["items"]) == 2
+    make(server, path("v2"), conv("q", "v2", b="1"))
+    hook.most = 0
+    make(server, path("v2"), conv("r", "v2", b="1"))
+    text = "conversion webhook for conv.example.com/v2, Kind=Conv returned 0 objects, expected 1"
+    assert said(ask(server, "GET", path("v1"))) == (500, text)
 
 
 def test_another_storage_version(server: Running) -> None:

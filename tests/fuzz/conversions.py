@@ -29,15 +29,32 @@ _VERSIONS: Final = ("v1", "v2", "v3")
 _ODD: Final = (None, "", "x", 1, True, [], {}, [1], {"a": 1})
 _PARTS: Final[dict[str, tuple[Json, ...]]] = {
     "apiVersion": (
-        "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v2", "v1", "", "a/b/c",
-        "apiextensions.k8s.io/__internal", "admission.k8s.io/v1", None, 1,
+        "apiextensions.k8s.io/v1",
+        "apiextensions.k8s.io/v1beta1",
+        "apiextensions.k8s.io/v2",
+        "v1",
+        "",
+        "a/b/c",
+        "apiextensions.k8s.io/__internal",
+        "admission.k8s.io/v1",
+        None,
+        1,
     ),
-    "kind": ("ConversionReview", "Status", "", "List", "ConversionReviewList", "CustomResourceDefinition", None, 1),
+    "kind": (
+        "ConversionReview",
+        "Status",
+        "",
+        "List",
+        "ConversionReviewList",
+        "CustomResourceDefinition",
+        None,
+        1,
+    ),
     "response": _ODD,
     "response.uid": ("x", "", None, 1, {}),
     "response.result": _ODD,
     "response.result.status": ("Success", "Failed", "Failure", "success", "", None, 1, {}),
-    "response.result.message": ("no\n\"way\" %s", "", None, 1, "é<>&"),
+    "response.result.message": ('no\n"way" %s', "", None, 1, "é<>&"),
     "response.result.code": (400, "x", 1.5, None),
     "response.result.reason": ("NotFound", 1),
     "response.result.details": (_ODD),
@@ -48,14 +65,41 @@ _PARTS: Final[dict[str, tuple[Json, ...]]] = {
     "x": (1,),
 }
 _OBJECT_PARTS: Final[dict[str, tuple[Json, ...]]] = {
-    "apiVersion": ("{group}/v1", "{group}/v2", "{group}/v3", "{group}/v9", "v1", "", "a/b/c", None, 1, "other.dev/v2", {}),
+    "apiVersion": (
+        "{group}/v1",
+        "{group}/v2",
+        "{group}/v3",
+        "{group}/v9",
+        "v1",
+        "",
+        "a/b/c",
+        None,
+        1,
+        "other.dev/v2",
+        {},
+    ),
     "kind": ("Other", "", None, 1, "ThingList", "List"),
     "metadata": (*_ODD, {"name": "a"}),
     "metadata.name": ("z", "", None, 1, "A B"),
     "metadata.namespace": ("z", "", None, 1),
     "metadata.uid": ("z", "", None, 1),
-    "metadata.labels": (*_ODD, {"a": "b"}, {"a b": "c"}, {"a": "-"}, {"a": None}, {"": ""}, {"a": 1, "b": 2}),
-    "metadata.annotations": (*_ODD, {"a": "b"}, {"a b": "c"}, {"A/b/c": ""}, {"a": ["x"]}, {"b": "y" * 300000}),
+    "metadata.labels": (
+        *_ODD,
+        {"a": "b"},
+        {"a b": "c"},
+        {"a": "-"},
+        {"a": None},
+        {"": ""},
+        {"a": 1, "b": 2},
+    ),
+    "metadata.annotations": (
+        *_ODD,
+        {"a": "b"},
+        {"a b": "c"},
+        {"A/b/c": ""},
+        {"a": ["x"]},
+        {"b": "y" * 300000},
+    ),
     "metadata.finalizers": (["z.dev/a"], 1, None),
     "metadata.ownerReferences": ([{"a": 1}], 1),
     "metadata.generation": (99, "x"),
@@ -75,8 +119,41 @@ _OBJECT_PARTS: Final[dict[str, tuple[Json, ...]]] = {
     "items": ([], [{}], [{"apiVersion": "v1", "kind": "Pod"}], 1),
     "zz": _ODD,
 }
-_RAW: Final = ("", " ", "no", "{", "[]", "null", "1", '"x"', "{}", '{"kind":"ConversionReview"}', "\x00", "a: b")
-_HTTP: Final = (200, 201, 202, 204, 300, 301, 302, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503, 504)
+_RAW: Final = (
+    "",
+    " ",
+    "no",
+    "{",
+    "[]",
+    "null",
+    "1",
+    '"x"',
+    "{}",
+    '{"kind":"ConversionReview"}',
+    "\x00",
+    "a: b",
+)
+_HTTP: Final = (
+    200,
+    201,
+    202,
+    204,
+    300,
+    301,
+    302,
+    400,
+    401,
+    403,
+    404,
+    409,
+    410,
+    422,
+    429,
+    500,
+    502,
+    503,
+    504,
+)
 
 
 def recipe(random: Random) -> Json:
@@ -88,7 +165,14 @@ def recipe(random: Random) -> Json:
     if draw < 0.1 or 0.3 < draw < 0.32:
         steps.append(["http", random.choice(_HTTP)])
     if draw < 0.12 and random.random() < 0.5:
-        steps.append(["type", random.choice(("text/plain", "application/yaml", "", "application/json; charset=x", "a/b/c"))])
+        steps.append(
+            [
+                "type",
+                random.choice(
+                    ("text/plain", "application/yaml", "", "application/json; charset=x", "a/b/c")
+                ),
+            ]
+        )
     if 0.12 < draw < 0.2:
         steps.append([random.choice(("drop", "repeat", "reverse", "same"))])
     if 0.2 < draw < 0.45:
@@ -217,13 +301,17 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
 class _Life:
     """What is asked about one definition."""
 
-    def __init__(self, servers: tuple[Server, Server], number: int, port: int, trusted: str) -> None:
+    def __init__(
+        self, servers: tuple[Server, Server], number: int, port: int, trusted: str
+    ) -> None:
         self.servers = servers
         self.chance = Random(f"conversions-{number}")
         self.group = f"c{number}.conv.dev"
         self.port, self.trusted = port, trusted
         self.recipe = recipe(self.chance)
-        self.reviews = self.chance.choice((["v1"], ["v1"], ["v1beta1"], ["v1beta1", "v1"], ["v9", "v1"]))
+        self.reviews = self.chance.choice(
+            (["v1"], ["v1"], ["v1beta1"], ["v1beta1", "v1"], ["v9", "v1"])
+        )
         self.storage = "v1"
 
     def definition(self, conversion: Json) -> Json:
@@ -234,29 +322,55 @@ class _Life:
                     "text": {"type": "string", "default": "d"},
                     "int": {"type": "integer", "nullable": True},
                     "list": {
-                        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
-                        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 1}}},
+                        "type": "array",
+                        "x-kubernetes-list-type": "map",
+                        "x-kubernetes-list-map-keys": ["name"],
+                        "items": {
+                            "type": "object",
+                            "required": ["name"],
+                            "properties": {
+                                "name": {"type": "string"},
+                                "port": {"type": "integer", "default": 1},
+                            },
+                        },
                     },
                 },
             },
-            "status": {"type": "object", "properties": {"phase": {"type": "string"}, "replicas": {"type": "integer"}}},
+            "status": {
+                "type": "object",
+                "properties": {"phase": {"type": "string"}, "replicas": {"type": "integer"}},
+            },
         }
         versions = [
             {
-                "name": name, "served": True, "storage": name == self.storage,
+                "name": name,
+                "served": True,
+                "storage": name == self.storage,
                 "schema": {"openAPIV3Schema": {"type": "object", "properties": props}},
-                "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.int", "statusReplicasPath": ".status.replicas"}},
-                "additionalPrinterColumns": [{"name": "Text", "type": "string", "jsonPath": ".spec.text"}],
+                "subresources": {
+                    "status": {},
+                    "scale": {
+                        "specReplicasPath": ".spec.int",
+                        "statusReplicasPath": ".status.replicas",
+                    },
+                },
+                "additionalPrinterColumns": [
+                    {"name": "Text", "type": "string", "jsonPath": ".spec.text"}
+                ],
                 "selectableFields": [{"jsonPath": ".spec.text"}],
             }
             for name in _VERSIONS
         ]
         return {
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
             "metadata": {"name": f"things.{self.group}"},
             "spec": {
-                "group": self.group, "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
-                "versions": versions, "conversion": conversion,
+                "group": self.group,
+                "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": versions,
+                "conversion": conversion,
             },
         }
 
@@ -271,7 +385,12 @@ class _Life:
             self.put(server, "b", "v2")
             if second:
                 self.storage = "v2"
-                server.call("PATCH", f"{PATH}/things.{self.group}", {"spec": self.definition({"strategy": "None"})["spec"]}, {"content-type": MERGE})
+                server.call(
+                    "PATCH",
+                    f"{PATH}/things.{self.group}",
+                    {"spec": self.definition({"strategy": "None"})["spec"]},
+                    {"content-type": MERGE},
+                )
         if second:
             for server in self.servers:
                 server.settle()
@@ -285,17 +404,30 @@ class _Life:
 
     def body(self, name: str, version: str) -> Json:
         spec = {"text": f"in {name}", "int": 4, "list": [{"name": "x"}]}
-        return {"apiVersion": f"{self.group}/{version}", "kind": "Thing", "metadata": {"name": name, "labels": {"l": "m"}}, "spec": spec}
+        return {
+            "apiVersion": f"{self.group}/{version}",
+            "kind": "Thing",
+            "metadata": {"name": name, "labels": {"l": "m"}},
+            "spec": spec,
+        }
 
     def name_webhook(self) -> None:
         text = base64.urlsafe_b64encode(json.dumps(self.recipe).encode()).decode().rstrip("=")
         webhook = {
-            "clientConfig": {"url": f"https://127.0.0.1:{self.port}/{text}", "caBundle": self.trusted},
+            "clientConfig": {
+                "url": f"https://127.0.0.1:{self.port}/{text}",
+                "caBundle": self.trusted,
+            },
             "conversionReviewVersions": self.reviews,
         }
         made = self.definition({"strategy": "Webhook", "webhook": webhook})
         for server in self.servers:
-            answer = server.call("PATCH", f"{PATH}/things.{self.group}", {"spec": made["spec"]}, {"content-type": MERGE})
+            answer = server.call(
+                "PATCH",
+                f"{PATH}/things.{self.group}",
+                {"spec": made["spec"]},
+                {"content-type": MERGE},
+            )
             assert answer.code == 200, answer
 
     def steps(self) -> Iterator[Difference | None]:
@@ -320,13 +452,24 @@ class _Life:
         if draw == 0:
             return self.asked("POST", path + dry, self.body(chance.choice("de"), version))
         if draw == 1:
-            return self.asked("PUT", one + dry, {**self.body(name, version), "spec": {"text": "put"}})
+            return self.asked(
+                "PUT", one + dry, {**self.body(name, version), "spec": {"text": "put"}}
+            )
         if draw == 2:
-            return self.asked("PATCH", one + dry, {"spec": {"int": chance.choice((4, 5, "x", None))}}, MERGE)
+            return self.asked(
+                "PATCH", one + dry, {"spec": {"int": chance.choice((4, 5, "x", None))}}, MERGE
+            )
         if draw == 3:
-            return self.asked("PATCH", f"{one}?fieldManager=m&force=true", self.body(name, version), APPLY)
+            return self.asked(
+                "PATCH", f"{one}?fieldManager=m&force=true", self.body(name, version), APPLY
+            )
         if draw == 4:
-            return self.asked("PATCH", f"{one}?fieldManager=n", {**self.body(name, version), "spec": {"int": 9}}, APPLY)
+            return self.asked(
+                "PATCH",
+                f"{one}?fieldManager=n",
+                {**self.body(name, version), "spec": {"int": 9}},
+                APPLY,
+            )
         if draw == 5:
             return self.asked("GET", path)
         if draw == 6:
@@ -334,16 +477,30 @@ class _Life:
         if draw == 7:
             return self.asked("GET", f"{path}?fieldSelector=spec.text%3Din a".replace(" ", "%20"))
         if draw == 8:
-            return self.asked("PATCH", f"{one}/status", {"status": {"phase": "s", "replicas": 2}}, MERGE)
+            return self.asked(
+                "PATCH", f"{one}/status", {"status": {"phase": "s", "replicas": 2}}, MERGE
+            )
         if draw == 9:
             return self.asked("PATCH", f"{one}/scale", {"spec": {"replicas": 3}}, MERGE)
         if draw == 10:
             return self.asked("GET", f"{one}/scale")
         if draw == 11:
             return self.asked("DELETE", one + dry)
-        return self.asked("PATCH", one, [{"op": "add", "path": "/metadata/labels/p", "value": "q"}], "application/json-patch+json")
+        return self.asked(
+            "PATCH",
+            one,
+            [{"op": "add", "path": "/metadata/labels/p", "value": "q"}],
+            "application/json-patch+json",
+        )
 
-    def asked(self, method: str, path: str, body: Json = None, media: str = "application/json", accept: str = "") -> Difference | None:
+    def asked(
+        self,
+        method: str,
+        path: str,
+        body: Json = None,
+        media: str = "application/json",
+        accept: str = "",
+    ) -> Difference | None:
         headers = {"content-type": media}
         if accept:
             headers = {"accept": accept}
@@ -353,7 +510,17 @@ class _Life:
             if method == "PUT":
                 stored = server.call("GET", path.partition("?")[0]).body
                 meta = stored.get("metadata") or {} if isinstance(stored, dict) else {}
-                sent = {**body, "metadata": {**body["metadata"], **({"resourceVersion": meta["resourceVersion"]} if "resourceVersion" in meta else {})}}
+                sent = {
+                    **body,
+                    "metadata": {
+                        **body["metadata"],
+                        **(
+                            {"resourceVersion": meta["resourceVersion"]}
+                            if "resourceVersion" in meta
+                            else {}
+                        ),
+                    },
+                }
             answers.append(server.call(method, path, sent, headers))
         told = [answer_text(answer) for answer in answers]
         if told[0] == told[1]:
@@ -362,5 +529,7 @@ class _Life:
         return Difference(method, path, what, *told)
 
     def remove(self) -> None:
+        plain = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
         for server in self.servers:
+            server.call("PATCH", f"{PATH}/things.{self.group}", plain, {"content-type": MERGE})
             server.call("DELETE", f"{PATH}/things.{self.group}")

@@ -26,7 +26,13 @@ from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube import (
+    GroupKind,
+    GroupVersionKind,
+    JsonObject,
+    metadata,
+    parse_api_version,
+)
 from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds, invalid_version
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
@@ -47,8 +53,8 @@ SECONDS: Final = 30
 _KEPT_BYTES: Final = 64 << 20
 """What objects may weigh that were converted and are kept for lists and watches."""
 
-# Both bounds are ours. Upstream sends a whole list in one call, which a large collection makes
-# arbitrarily large; a webhook sees no difference but in the number of its calls.
+# Both bounds are ours. Upstream asks for each object of a list by itself; a webhook sees no
+# difference but in the number of its calls.
 _MOST_OBJECTS: Final = 500
 """That a webhook is asked for at once."""
 
@@ -217,18 +223,33 @@ def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[
     failure = webhooks.http_failure(reply, as_json)
     if failure is not None:
         raise webhooks.CallError(failure[0])
-    response = _decoded(call, as_json(reply.body)).get("response")
+    review = _decoded(call, as_json(reply.body))
+    response = review.get("response")
+    is_strict = call.api_version == f"{GROUP}/v1"  # v1beta1 needs neither the kind nor the uid
+    if is_strict:
+        _require_kind(review)
     if response is None:
         raise _Malformed("no response provided")
     result, uid = response["result"], response["uid"]
-    # Webhooks of v1beta1 need not return the uid.
-    if call.api_version == f"{GROUP}/v1" and uid != call.uid:
+    if is_strict and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
     state = result.get("status", "")
     if state != SUCCESS:
         message = result.get("message")
         raise _Malformed(message or f"response.result.status was '{state}', not 'Success'")
     return response["convertedObjects"] or ()
+
+
+def _require_kind(review: JsonObject) -> None:
+    """Raise _Malformed for a review of v1 that does not say that it is one: read it could be, as
+    what was expected."""
+    group, version = parse_api_version(review.get("apiVersion", ""))
+    kind = review.get("kind", "")
+    if (group, version, kind) != (GROUP, "v1", KIND):
+        raise _Malformed(
+            f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {group}/{version}, "
+            f"Kind={kind}"
+        )
 
 
 def _decoded(call: ConversionCall, body: bytes) -> JsonDict:
@@ -258,7 +279,7 @@ def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> Jso
         wrong = f"{json_kind(after)} into Go value of type map[string]interface {{}}"
         raise ConversionFailed(f"json: cannot unmarshal {wrong}")
     api_version, kind = _text(after, "apiVersion"), _text(after, "kind")
-    if not kind:
+    if not kind or api_version.count("/") > 1:  # such a version makes the kind unreadable, too
         text = json_text(after)
         raise ConversionFailed(f"Object 'Kind' is missing in '{text}'")
     if api_version != target.api_version:
@@ -473,7 +494,7 @@ class Conversions:
         source = metadata.gvk(objects[0])
         webhook = self._webhook(source, custom.gvk)
         sent = [self.kinds().custom[source].shown(obj) for obj in objects]
-        return [custom.received(item) for item in await self._asked(webhook, sent, custom.gvk)]
+        return [custom.received(item) for item in await self._together(webhook, sent, custom.gvk)]
 
     async def all_given(
         self, objects: Sequence[JsonObject], target: GroupVersionKind, *, stored: bool
@@ -490,8 +511,22 @@ class Conversions:
             elif stored:
                 result += await self._received(batch, self.kinds().custom[target])
             else:
-                result += await self._asked(webhook, batch, target)
+                result += await self._together(webhook, batch, target)
         return result
+
+    async def _together(
+        self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
+    ) -> list[JsonDict]:
+        """Ask for objects at once. What the webhook does wrong then is told of a single one, so
+        each is asked for by itself, as upstream does. Raises ConversionFailed."""
+        try:
+            return await self._asked(webhook, objects, target)
+        except Unreached:
+            raise
+        except ConversionFailed:
+            if len(objects) == 1:
+                raise
+        return [(await self._asked(webhook, (obj,), target))[0] for obj in objects]
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
