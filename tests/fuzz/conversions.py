@@ -19,7 +19,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.fuzz.definitions import APPLY, MERGE, PATH, TABLE, answer_text, wait_until_served
-from tests.fuzz.servers import SENT_JSON, Server
+from tests.fuzz.servers import Server
 from tests.fuzz.writes import Difference
 from tests.recorded.hook_server import bundle, hook_server
 
@@ -525,7 +525,10 @@ class _Life:
         told = [answer_text(answer) for answer in answers]
         if told[0] == told[1]:
             return None
-        what = f"{json.dumps(body)} {media}\n    storage {self.storage}, reviews {self.reviews}, recipe {json.dumps(self.recipe)}"
+        what = (
+            f"{json.dumps(body)} {media}\n    storage {self.storage}, reviews {self.reviews}, "
+            f"recipe {json.dumps(self.recipe)}"
+        )
         return Difference(method, path, what, *told)
 
     def remove(self) -> None:
