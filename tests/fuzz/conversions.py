@@ -26,7 +26,7 @@ from tests.recorded.hook_server import bundle, hook_server
 Json = Any
 _TOGETHER: Final = 12
 _VERSIONS: Final = ("v1", "v2", "v3")
-_ODD: Final = (None, "", "x", 1, True, [], {}, [1], {"a": 1})
+_ODD: Final[tuple[Json, ...]] = (None, "", "x", 1, True, [], {}, [1], {"a": 1})
 _PARTS: Final[dict[str, tuple[Json, ...]]] = {
     "apiVersion": (
         "apiextensions.k8s.io/v1",

@@ -367,7 +367,6 @@ AsJson = Callable[[bytes], bytes]
 
 STATUS_KIND: Final = GroupVersionKind("", "v1", "Status")
 SERVER_TEXT_BYTES: Final = 2048
-_JSON: Final = "application/json"
 BAD_REQUEST: Final = 400
 UNAVAILABLE: Final = 503
 _CODE_TEXTS: Final[Mapping[int, str]] = {
@@ -450,9 +449,10 @@ def require_success(reply: Reply, as_json: AsJson) -> None:
 
 def http_failure(reply: Reply, as_json: AsJson) -> tuple[str, int] | None:
     """Return why the body is no answer, and the code of that; None if it is one."""
-    media_type = _JSON if reply.content_type is None else parse_media_type(reply.content_type)
+    content_type = "application/json" if reply.content_type is None else reply.content_type
+    media_type = parse_media_type(content_type)
     if media_type is None:
-        reason = media_type_complaint(reply.content_type or "")
+        reason = media_type_complaint(content_type)
         return f"Internal error occurred: {reason}", 500
     if reply.code != 101 and not 200 <= reply.code <= 206:
         said_status = _said_status(reply.body, as_json)
@@ -460,8 +460,7 @@ def http_failure(reply: Reply, as_json: AsJson) -> tuple[str, int] | None:
             return str(said_status.get("message") or ""), int(said_status.get("code") or 0)
         return _code_text(reply, media_type), reply.code
     if not reply.body:
-        message = _JSON if reply.content_type is None else reply.content_type
-        text = f"0-length response with status code: {reply.code} and content type: {message}"
+        text = f"0-length response with status code: {reply.code} and content type: {content_type}"
         return text, code_of_failure(UNAVAILABLE)
     return None
 

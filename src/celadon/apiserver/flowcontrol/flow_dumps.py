@@ -16,6 +16,7 @@ from celadon.apiserver.flowcontrol import priority_levels
 from celadon.apiserver.flowcontrol.priority_levels import Estimate
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import User
+from celadon.kube.go import ZERO_TIME
 from celadon.records import dataclass
 
 PAGES: Final = "/debug/api_priority_and_fairness/"
@@ -71,8 +72,6 @@ _DETAIL_COLUMNS: Final = (
 _LEAST_WIDTH: Final = 8
 _SEAT_SECOND: Final = 10**8
 """As how many parts upstream counts it."""
-# Go's zero time.
-_NOT_YET: Final = "0001-01-01T00:00:00Z"
 
 
 @dataclass(slots=True, eq=False)
@@ -190,7 +189,7 @@ def _request(queue: int, place: int, present: Present, *, detailed: bool) -> tup
         str(estimate.seats),
         str(estimate.final_seats),
         _duration(estimate.final_seconds),
-        _NOT_YET if present.began is None else _time(present.began),
+        ZERO_TIME if present.began is None else _time(present.began),
     )
     if not detailed:
         return row

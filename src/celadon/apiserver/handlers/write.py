@@ -74,7 +74,6 @@ from celadon.kube.registry import (
     shown_object,
     stored_object,
     strategy_of,
-    unwritable_metadata,
     update,
     valid_warnings,
     write_warnings,
@@ -662,7 +661,7 @@ def _require_convertible(draft: Draft, target: Target) -> None:
     version: in its own, a custom resource is written as it is, and read without what does not
     fit."""
     if draft.unsound and target.kind.version != target.resource.storage_version:
-        fault = unwritable_metadata(draft, target)
+        fault = draft.unwritable(target)
         if fault:
             raise status.plain_error(fault)
 

@@ -23,7 +23,7 @@ from celadon.kube import (
     metadata,
     status,
 )
-from celadon.kube.go import TimeError, canonical_time, quote, sorted_members
+from celadon.kube.go import ZERO_TIME, TimeError, canonical_time, quote, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.jsonpath import JSONPathError, Steps, parse_jsonpath, printed, selected
 from celadon.kube.protobuf import ordered_message
@@ -69,9 +69,6 @@ AGE: Final[JsonObject] = {
 """The column of a version that names none."""
 
 _INT64: Final = 2**63
-_ZERO_TIME: Final = "0001-01-01T00:00:00Z"
-"""The time that is none in Go."""
-
 _ALL_DIGITS: Final = 1e16
 """The float from which on Python writes an exponent, and Go noughts in place of digits."""
 
@@ -173,7 +170,7 @@ def _date(value: str, now: float) -> str:
         time = canonical_time(value)
     except TimeError:
         return cell_texts.INVALID
-    return cell_texts.since("" if time == _ZERO_TIME else time, now)
+    return cell_texts.since("" if time == ZERO_TIME else time, now)
 
 
 # --- Table shapes ------------------------------------------------------------

@@ -25,7 +25,13 @@ from celadon.kube.go.go_text import (
     trim_space,
     type_text,
 )
-from celadon.kube.go.go_time import DurationError, TimeError, canonical_time, parse_go_duration
+from celadon.kube.go.go_time import (
+    ZERO_TIME,
+    DurationError,
+    TimeError,
+    canonical_time,
+    parse_go_duration,
+)
 from celadon.kube.go.go_url import URL, URLError
 from celadon.kube.go.go_url import parse as parse_url
 
@@ -34,6 +40,7 @@ __all__ = [
     "MONTHS",
     "TOO_DEEP",
     "URL",
+    "ZERO_TIME",
     "Document",
     "DurationError",
     "GoValue",

@@ -18,6 +18,8 @@ from celadon.memoization import remembering
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
 _DATE: Final = "2006-01-02"
+ZERO_TIME: Final = "0001-01-01T00:00:00Z"
+"""The time that is none in Go."""
 
 _CANONICAL: Final = late_pattern(
     r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII

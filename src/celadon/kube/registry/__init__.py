@@ -21,7 +21,6 @@ from celadon.kube.registry.decoded_object import (
     shown_object,
     stored_form,
     stored_object,
-    unwritable_metadata,
 )
 from celadon.kube.registry.patches import (
     JsonPatchError,
@@ -75,7 +74,6 @@ __all__ = [
     "stored_form",
     "stored_object",
     "strategy_of",
-    "unwritable_metadata",
     "update",
     "valid_warnings",
     "write_errors",

@@ -46,6 +46,10 @@ CONVERT: Final = "convert"
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 _PLAIN: Final = DefaultingContext()
+_SERVERS_OWN: Final = frozenset(
+    {"creationTimestamp", "generation", "namespace", "resourceVersion", "selfLink", "uid"}
+)
+"""Members of the metadata that no mutator can set."""
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
@@ -98,6 +102,15 @@ class Draft:
         update it sees the same, as upstream takes empty and absent for equal."""
         return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
+    def unwritable(self, target: Target) -> str:
+        """Return why metadata that mutators have spoiled cannot be written in another version;
+        empty where it can. What the server sets, and all but one member of a status, is
+        overwritten."""
+        own = _SERVERS_OWN if target.subresource != "status" else META_FIELDS - {"managedFields"}
+        members = {key: value for key, value in self.unsound.items() if key not in own}
+        fault = struct_decoding.first_fault(_meta_codec(), members)
+        return "" if fault is None else str(fault)
+
     def replaced(self, obj: JsonObject) -> Draft:
         """Return the draft as somebody has left it who was shown `form`: defaulted once more."""
         if self.is_custom:
@@ -132,21 +145,6 @@ def mutated_custom(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingCo
     if isinstance(meta, dict):
         draft.unsound = {key: meta[key] for key in sorted(meta) if key not in sound_meta}
     return draft
-
-
-_SERVERS_OWN: Final = frozenset(
-    {"creationTimestamp", "generation", "namespace", "resourceVersion", "selfLink", "uid"}
-)
-
-
-def unwritable_metadata(draft: Draft, target: Target) -> str:
-    """Return why metadata that mutators have spoiled cannot be written in another version; empty
-    where it can. What the server sets, and all but one member of a status, is overwritten."""
-    members = {key: value for key, value in draft.unsound.items() if key not in _SERVERS_OWN}
-    if target.subresource == "status":
-        members = {key: value for key, value in members.items() if key == "managedFields"}
-    fault = struct_decoding.first_fault(_meta_codec(), members)
-    return "" if fault is None else str(fault)
 
 
 def with_sound_metadata(obj: JsonDict, names: Container[str] = META_FIELDS) -> JsonDict:
