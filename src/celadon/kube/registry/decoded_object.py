@@ -106,8 +106,10 @@ class Draft:
         """Return why metadata that mutators have spoiled cannot be written in another version;
         empty where it can. What the server sets, and all but one member of a status, is
         overwritten."""
-        own = _SERVERS_OWN if target.subresource != "status" else META_FIELDS - {"managedFields"}
-        members = {key: value for key, value in self.unsound.items() if key not in own}
+        written = {"managedFields"}
+        if target.subresource != "status":
+            written = self.unsound.keys() - _SERVERS_OWN
+        members = {key: value for key, value in self.unsound.items() if key in written}
         fault = struct_decoding.first_fault(_meta_codec(), members)
         return "" if fault is None else str(fault)
 
@@ -154,7 +156,7 @@ def with_sound_metadata(obj: JsonDict, names: Container[str] = META_FIELDS) -> J
         return {**obj, "metadata": {}}
     members = (meta or {}).items()
     sound = {key: value for key, value in members if key not in names or _is_sound(key, value)}
-    return obj if len(sound) == len(members) else {**obj, "metadata": sound}
+    return obj if sound == meta else {**obj, "metadata": sound}
 
 
 def _is_sound(key: str, value: object) -> bool:
