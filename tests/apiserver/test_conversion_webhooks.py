@@ -210,6 +210,16 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
         ),
         (without_response, f"{OF} failed: no response provided"),
         (
+            lambda document: document.update(kind=None, response=None),
+            f"{OF} failed: expected webhook response of apiextensions.k8s.io/v1, "
+            "Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=",
+        ),
+        (
+            lambda document: document.update(apiVersion=""),
+            f"{OF} failed: expected webhook response of apiextensions.k8s.io/v1, "
+            "Kind=ConversionReview, got /, Kind=ConversionReview",
+        ),
+        (
             lambda document: document.update(kind="AdmissionReview"),
             f'{OF} failed: no kind "AdmissionReview" is registered for version '
             f'"apiextensions.k8s.io/v1" {SCHEME}',
@@ -223,6 +233,12 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
             with_members(apiVersion="conv.example.com/v9"),
             f"{OF} returned invalid object at index 0: invalid groupVersion (expected "
             "conv.example.com/v1, received conv.example.com/v9)",
+        ),
+        (
+            lambda document: document["response"].update(
+                convertedObjects=[{"apiVersion": "a/b/c", "kind": "Conv"}]
+            ),
+            'Object \'Kind\' is missing in \'{"apiVersion":"a/b/c","kind":"Conv"}\'',
         ),
         (
             with_members(kind="Other"),
@@ -265,6 +281,16 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
             "json: cannot unmarshal string into Go value of type map[string]interface {}",
         ),
         (with_response(convertedObjects=[None]), "unexpected end of JSON input"),
+        (
+            with_response(result={"status": "Success", "reason": 1}),
+            f"{OF} failed: json: cannot unmarshal number into Go struct field "
+            "Status.response.result.reason of type v1.StatusReason",
+        ),
+        (
+            lambda document: document.update(request=[1]),
+            f"{OF} failed: json: cannot unmarshal array into Go struct field "
+            "ConversionReview.request of type v1.ConversionRequest",
+        ),
     ],
 )
 def test_what_no_webhook_may_answer(change: Answers, text: str) -> None:
@@ -302,6 +328,10 @@ def test_of_the_metadata_only_labels_and_annotations_count() -> None:
             Reply(200, b'{"a":', "application/json"),
             "failed: couldn't get version/kind; json parse error: unexpected end of JSON input",
         ),
+        (
+            Reply(200, b"{}", "a/b/c"),
+            "failed: Internal error occurred: mime: unexpected content after media subtype",
+        ),
     ],
 )
 def test_what_is_no_answer(reply: Reply | NoReply, text: str) -> None:
@@ -332,6 +362,10 @@ class Hook:
     def __init__(self) -> None:
         self.calls: list[tuple[str, int]] = []
         self.is_down = False
+        self.broken = ""
+        """The conversion that it fails at."""
+        self.most = 9
+        """Objects that it gives back."""
 
     async def call(self, call: WebhookCall, _: float, **__: Any) -> Reply | NoReply:
         assert isinstance(call, ConversionCall)
@@ -342,8 +376,12 @@ class Hook:
             name.rpartition("/")[2]
             for name in (request["objects"][0]["apiVersion"], request["desiredAPIVersion"])
         ]
+        if ">".join(versions) == self.broken:
+            return NoReply("connection refused")
         self.calls.append((">".join(versions), len(request["objects"])))
-        return Reply(200, json.dumps(review(call)).encode(), "application/json")
+        answer = review(call)
+        del answer["response"]["convertedObjects"][self.most :]
+        return Reply(200, json.dumps(answer).encode(), "application/json")
 
     def asked(self) -> list[tuple[str, int]]:
         """Since it was asked last."""
@@ -443,6 +481,16 @@ def test_without_the_webhook_only_the_stored_version_is_there(
     again = json.loads(json.dumps(body).replace("/v1", "/v2").replace('"a"', '"b"'))
     answer = ask(server, method, path("v2", name), again, content_type=content_type)
     assert answer.code in (200, 201), answer.body
+
+
+def test_what_could_not_be_stored_is_not_deleted(server: Running, hook: Hook) -> None:
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    hook.broken = "v1>v2"
+    text = "conversion webhook for conv.example.com/v1, Kind=Conv failed: connection refused"
+    assert said(ask(server, "DELETE", path("v1", "o"))) == (500, text)
+    assert said(ask(server, "DELETE", path("v1"))) == (500, text)
+    assert ask(server, "DELETE", path("v1", "o") + "?dryRun=All").code == 200
+    assert ask(server, "DELETE", path("v2", "o")).code == 200
 
 
 def test_finalizers_are_taken_away_only_where_the_object_can_be_read(
@@ -550,6 +598,19 @@ def test_lists_of_what_is_stored_in_several_versions(server: Running, hook: Hook
     both = read(ask(server, "GET", path("v2")))["items"]
     assert [one["spec"]["b"] for one in both] == ["2", "1", "1"]
     assert hook.asked() == [("v2>v1", 2), ("v1>v2", 1)]
+
+
+def test_what_a_webhook_does_wrong_is_told_of_one_object(server: Running, hook: Hook) -> None:
+    for name in ("o", "p"):
+        make(server, path("v2"), conv(name, "v2", b="1"))
+    store(server, "v2")
+    hook.most = 1
+    assert len(read(ask(server, "GET", path("v1")))["items"]) == 2
+    make(server, path("v2"), conv("q", "v2", b="1"))
+    hook.most = 0
+    make(server, path("v2"), conv("r", "v2", b="1"))
+    text = "conversion webhook for conv.example.com/v2, Kind=Conv returned 0 objects, expected 1"
+    assert said(ask(server, "GET", path("v1"))) == (500, text)
 
 
 def test_another_storage_version(server: Running) -> None:

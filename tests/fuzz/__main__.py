@@ -28,6 +28,7 @@ from celadon.kube.releases import answering_as
 from tests.fuzz import (
     applies,
     bodies,
+    conversions,
     decisions,
     definitions,
     deletions,
@@ -56,6 +57,7 @@ CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
     "bodies": bodies.campaign,
+    "conversions": conversions.campaign,
     "definitions": definitions.campaign,
     "deletions": deletions.campaign,
     "heads": heads.campaign,

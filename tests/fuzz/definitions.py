@@ -390,7 +390,7 @@ def answer_text(reply: Reply) -> str:
             managers = (item.get("metadata") or {}).get("managedFields", [])
             managers.sort(key=lambda one: json.dumps({**one, "time": ""}, sort_keys=True))
         for row in body.get("rows") or ():
-            row["object"]["metadata"].pop("managedFields", None)
+            ((row["object"] or {}).get("metadata") or {}).pop("managedFields", None)
             row["cells"] = [
                 "AGE" if isinstance(c, str) and c.endswith("s") and c[:-1].isdigit() else c
                 for c in row["cells"]

@@ -26,13 +26,19 @@ from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube import (
+    GroupKind,
+    GroupVersionKind,
+    JsonObject,
+    metadata,
+    parse_api_version,
+)
 from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds, invalid_version
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
-from celadon.kube.schemas import json_kind
+from celadon.kube.schemas import DecodeError, json_kind, round_trip
 from celadon.kube.status import SUCCESS
 from celadon.kube.validation import labels, validate_annotations
 from celadon.records import dataclass, field
@@ -47,8 +53,8 @@ SECONDS: Final = 30
 _KEPT_BYTES: Final = 64 << 20
 """What objects may weigh that were converted and are kept for lists and watches."""
 
-# Both bounds are ours. Upstream sends a whole list in one call, which a large collection makes
-# arbitrarily large; a webhook sees no difference but in the number of its calls.
+# Both bounds are ours. Upstream asks for each object of a list by itself; a webhook sees no
+# difference but in the number of its calls.
 _MOST_OBJECTS: Final = 500
 """That a webhook is asked for at once."""
 
@@ -214,55 +220,52 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
 
 def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[object]:
     """Return what the webhook has answered with. Raises CallError."""
-    failure = webhooks.http_failure(reply, webhooks.media_type(reply), as_json)
+    failure = webhooks.http_failure(reply, as_json)
     if failure is not None:
         raise webhooks.CallError(failure[0])
-    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
-    try:
-        gvk, document = request_bodies.interpreted(as_json(reply.body), expected)
-    except (request_bodies.Uninterpretable, webhooks.UnreadableBody) as error:
-        raise webhooks.CallError(str(error)) from None
-    if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
-        raise webhooks.CallError(webhooks.other_kind(gvk, expected))
-    if gvk != expected:
-        raise webhooks.CallError(webhooks.unknown_conversion(gvk, expected))
-    response = _member(document.value, "response")
+    review = _decoded(call, as_json(reply.body))
+    response = review.get("response")
+    is_strict = call.api_version == f"{GROUP}/v1"  # v1beta1 needs neither the kind nor the uid
+    if is_strict:
+        _require_kind(review)
     if response is None:
         raise _Malformed("no response provided")
-    result = _member(response, "result", "response.") or {}
-    uid = _member(response, "uid", "response.") or ""
-    member: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
-    # Webhooks of v1beta1 need not return the uid.
-    if expected.version == "v1" and uid != call.uid:
+    result, uid = response["result"], response["uid"]
+    if is_strict and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
-    state = _member(result, "status", "response.result.") or ""
+    state = result.get("status", "")
     if state != SUCCESS:
-        message = _member(result, "message", "response.result.")
+        message = result.get("message")
         raise _Malformed(message or f"response.result.status was '{state}', not 'Success'")
-    return member
+    return response["convertedObjects"] or ()
 
 
-# Go names the type of the struct's field where a member is of another type, so the texts need them.
-_GO_TYPES: Final = {
-    "response": (dict, "v1.ConversionResponse"),
-    "result": (dict, "v1.Status"),
-    "uid": (str, "types.UID"),
-    "convertedObjects": (list, "[]runtime.RawExtension"),
-    "status": (str, "string"),
-    "message": (str, "string"),
-}
-"""Of the members of a review that are looked at."""
+def _require_kind(review: JsonObject) -> None:
+    """Raise _Malformed for a review of v1 that does not say that it is one: read it could be, as
+    what was expected."""
+    group, version = parse_api_version(review.get("apiVersion", ""))
+    kind = review.get("kind", "")
+    if (group, version, kind) != (GROUP, "v1", KIND):
+        raise _Malformed(
+            f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {group}/{version}, "
+            f"Kind={kind}"
+        )
 
 
-def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN401 - any JSON
-    """Return a member of the review, None where there is none. Raises CallError for one of another
-    type."""
-    result = value.get(name)
-    meta, go_type = _GO_TYPES[name]
-    if result is not None and not isinstance(result, meta):
-        wrong = f"{json_kind(result)} into Go struct field {KIND}.{place}{name}"
-        raise webhooks.CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
-    return result
+def _decoded(call: ConversionCall, body: bytes) -> JsonDict:
+    """Return the review of an answer, decoded as its type. Raises CallError."""
+    expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
+    try:
+        gvk, document = request_bodies.interpreted(body, expected)
+        if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
+            raise webhooks.CallError(webhooks.other_kind(gvk, expected))
+        review = round_trip(document.value, gvk)
+    except (request_bodies.Uninterpretable, webhooks.UnreadableBody, DecodeError) as error:
+        raise webhooks.CallError(str(error)) from None
+    if gvk != expected:
+        raise webhooks.CallError(webhooks.unknown_conversion(gvk, expected))
+    assert review is not None, f"{gvk} is built in"
+    return review
 
 
 # As `validateConvertedObject` of `webhook_converter.go`.
@@ -276,7 +279,7 @@ def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> Jso
         wrong = f"{json_kind(after)} into Go value of type map[string]interface {{}}"
         raise ConversionFailed(f"json: cannot unmarshal {wrong}")
     api_version, kind = _text(after, "apiVersion"), _text(after, "kind")
-    if not kind:
+    if not kind or api_version.count("/") > 1:  # such a version makes the kind unreadable, too
         text = json_text(after)
         raise ConversionFailed(f"Object 'Kind' is missing in '{text}'")
     if api_version != target.api_version:
@@ -491,7 +494,7 @@ class Conversions:
         source = metadata.gvk(objects[0])
         webhook = self._webhook(source, custom.gvk)
         sent = [self.kinds().custom[source].shown(obj) for obj in objects]
-        return [custom.received(item) for item in await self._asked(webhook, sent, custom.gvk)]
+        return [custom.received(item) for item in await self._together(webhook, sent, custom.gvk)]
 
     async def all_given(
         self, objects: Sequence[JsonObject], target: GroupVersionKind, *, stored: bool
@@ -508,8 +511,22 @@ class Conversions:
             elif stored:
                 result += await self._received(batch, self.kinds().custom[target])
             else:
-                result += await self._asked(webhook, batch, target)
+                result += await self._together(webhook, batch, target)
         return result
+
+    async def _together(
+        self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
+    ) -> list[JsonDict]:
+        """Ask for objects at once. What the webhook does wrong then is told of a single one, so
+        each is asked for by itself, as upstream does. Raises ConversionFailed."""
+        try:
+            return await self._asked(webhook, objects, target)
+        except Unreached:
+            raise
+        except ConversionFailed:
+            if len(objects) == 1:
+                raise
+        return [(await self._asked(webhook, (obj,), target))[0] for obj in objects]
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind

@@ -74,6 +74,15 @@ def test_who_trusts_nobody_is_not_served(release: str) -> None:
     assert texts(mended)[1][1:3] == ("True", "InitialNamesAccepted")
 
 
+def test_conditions_that_somebody_took_away_stay_away() -> None:
+    """Names that were accepted are looked at again only when others are wanted."""
+    obj = named(definition(shortNames=[]))
+    obj["status"]["conditions"] = []
+    assert named(obj)["status"]["conditions"] == []
+    obj["spec"]["names"]["shortNames"] = ["wd"]
+    assert texts(named(obj)) == [ACCEPTED, INSTALLING]
+
+
 def test_what_is_right_already_stays_as_it_is() -> None:
     obj = named(definition())
     served = {**obj, "status": established_status(obj, NOW)}

@@ -153,6 +153,30 @@ def test_a_definition_takes_its_objects_with_it(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [(None, "InstanceDeletionCompleted"), ([], "NeverEstablished")],
+)
+def test_a_definition_that_others_hold_says_what_became_of_its_objects(
+    client: Client, conditions: list[Any] | None, reason: str
+) -> None:
+    definition(client)
+    path = f"{DEFINITIONS}/widgets.e.com"
+    client.ask("PATCH", path, {"metadata": {"finalizers": ["e.com/hold"]}})
+    if conditions is not None:
+        client.ask("PATCH", f"{path}/status", {"status": {"conditions": conditions}})
+    client.ask("DELETE", path)
+    _, left = client.ask("GET", path)
+    assert left["metadata"]["finalizers"] == ["e.com/hold"]
+    assert left["status"]["conditions"][-1]["reason"] == reason
+    managers = [one["manager"] for one in left["metadata"]["managedFields"]]
+    ours = left["metadata"]["managedFields"][managers.index("kube-apiserver")]
+    terminating = ours["fieldsV1"]["f:status"]["f:conditions"]['k:{"type":"Terminating"}']
+    # The time is another one only if a second has passed.
+    assert set(terminating) - {"f:lastTransitionTime"} == {"f:message", "f:reason", "f:status"}
+    client.ask("PATCH", path, {"metadata": {"finalizers": None}})
+
+
+@pytest.mark.parametrize(
     ("client", "clean"), [("1.35", {}), ("1.36", {"typeChecking": {}})], indirect=["client"]
 )
 def test_expressions_of_policies_are_checked(client: Client, clean: dict[str, Any]) -> None:

@@ -118,6 +118,50 @@ def test_what_a_definition_does_not_know_is_not_stored_but_counts_as_a_change(
 
 
 @pytest.mark.parametrize(
+    ("patches", "code", "message"),
+    [
+        (["op: 'add', path: '/metadata/uid', value: 1"], 201, ""),
+        (["op: 'add', path: '/metadata/namespace', value: []"], 201, ""),
+        (
+            ["op: 'add', path: '/metadata/generateName', value: true"],
+            500,
+            "json: cannot unmarshal bool into Go struct field ObjectMeta.generateName of type "
+            "string",
+        ),
+        (
+            [
+                "op: 'add', path: '/metadata/labels', value: {'a': [1]}",
+                "op: 'add', path: '/metadata/labels/b', value: 'c'",
+            ],
+            500,
+            "json: cannot unmarshal array into Go struct field ObjectMeta.labels of type string",
+        ),
+    ],
+)
+def test_metadata_that_is_spoiled_is_no_metadata(
+    running: Running, patches: list[str], code: int, message: str
+) -> None:
+    """The next patch still sees it. An object is stored without it, but not converted."""
+    mutate(running, *patches)
+    converted = {**thing("spoiled"), "apiVersion": "a.io/v2"}
+    answer = ask(running, "POST", THINGS.replace("v1", "v2") + "?dryRun=All", converted)
+    assert (answer[0], answer[1].get("message", "")) == (code, message)
+    answer = ask(running, "POST", THINGS, thing("spoiled"))
+    assert answer[0] == 201
+    assert answer[1]["metadata"].keys().isdisjoint({"labels", "generateName"})
+    ask(running, "DELETE", f"{THINGS}/spoiled")
+
+
+def test_a_name_that_is_spoiled_is_none(running: Running) -> None:
+    mutate(running, "op: 'add', path: '/metadata/name', value: {}")
+    code, answer = ask(running, "POST", THINGS, thing("spoiled"))
+    assert (code, answer["message"]) == (
+        422,
+        'Thing.a.io "" is invalid: metadata.name: Required value: name or generateName is required',
+    )
+
+
+@pytest.mark.parametrize(
     ("operations", "code", "message"),
     [
         (

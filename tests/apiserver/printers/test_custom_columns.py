@@ -22,6 +22,8 @@ ROWS: list[tuple[str, Any, Any]] = [
     ("number", 1.5, 1.5),
     ("number", 2.0, 2),
     ("number", 1e30, 1e30),
+    ("number", 2**53 + 1, 2**53),
+    ("number", 2**62, 2.0**62),
     ("number", "1", None),
     ("number", True, None),
     ("boolean", False, False),
@@ -31,6 +33,8 @@ ROWS: list[tuple[str, Any, Any]] = [
     ("date", "2999-01-01T00:00:00Z", "<invalid>"),
     ("date", "yesterday", "<invalid>"),
     ("date", "", "<unknown>"),
+    ("date", "0001-01-01T00:00:00Z", "<unknown>"),
+    ("date", "0001-01-01T00:00:01Z", "292y"),
     ("date", 5, None),
 ]
 

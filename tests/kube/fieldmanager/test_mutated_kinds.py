@@ -221,14 +221,14 @@ def test_options_of_a_connection_stay_what_they_are() -> None:
     assert KINDS.patched(options, kind, kind).object == options
 
 
-def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
+def test_the_next_mutator_sees_malformed_metadata_of_a_custom_resource() -> None:
     document = {
         "apiVersion": "x.io/v1",
         "kind": "Widget",
         "metadata": {"name": "w", "labels": {"a": 1}, "nothing": 2},
     }
     made = KINDS.patched(document, WIDGET, WIDGET).object
-    assert made["metadata"] == {"name": "w"}
+    assert made["metadata"] == {"name": "w", "labels": {"a": 1}}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from celadon.kube.go.go_time import (
     TimeError,
     canonical_micro_time,
     canonical_time,
+    date_complaint,
     parse_go_duration,
 )
 
@@ -85,6 +86,21 @@ def test_refused(text: str, message: str) -> None:
     with pytest.raises(TimeError) as error:
         canonical_time(text)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2024-02-29", ""),
+        ("", 'parsing time "" as "2006-01-02": cannot parse "" as "2006"'),
+        ("2024-2-1", 'parsing time "2024-2-1" as "2006-01-02": cannot parse "2-1" as "01"'),
+        ("2024-13-01", 'parsing time "2024-13-01": month out of range'),
+        ("2023-02-29", 'parsing time "2023-02-29": day out of range'),
+        ("2024-02-29T", 'parsing time "2024-02-29T": extra text: "T"'),
+    ],
+)
+def test_what_is_no_date(text: str, message: str) -> None:
+    assert date_complaint(text) == message
 
 
 def test_micro_time_needs_six_digits() -> None:

@@ -182,6 +182,7 @@ def test_a_word_of_the_language_is_no_known_field() -> None:
         ({"type": "string", "enum": ["abc"], "maxLength": 1}, 4),
         ({"x-kubernetes-int-or-string": True, "maxLength": -1}, 0),
         ({"type": "array", "items": {"type": "boolean"}, "maxItems": -1}, 0),
+        ({"type": "string", "maxLength": 2**62 + 1}, 4),
     ],
 )
 def test_limits_bound_sizes(given: dict[str, Json], most: int) -> None:

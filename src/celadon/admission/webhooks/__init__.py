@@ -35,7 +35,6 @@ from celadon.admission.webhooks.reviews import (
     Call,
     WebhookCall,
     call_url,
-    media_type,
     other_kind,
     unknown_conversion,
 )
@@ -64,7 +63,6 @@ __all__ = [
     "WebhookNotes",
     "call_url",
     "http_failure",
-    "media_type",
     "other_kind",
     "patch_annotation",
     "unknown_conversion",

@@ -32,7 +32,7 @@ from celadon.kube import (
     StatusError,
     status,
 )
-from celadon.kube.go import quote
+from celadon.kube.go import media_type_complaint, parse_media_type, quote
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Catalog
@@ -437,23 +437,27 @@ def code_of_failure(code: int) -> int:
     return code if is_since("1.34") else BAD_REQUEST
 
 
-def require_success(reply: Reply, media_type: str, as_json: AsJson) -> None:
+def require_success(reply: Reply, as_json: AsJson) -> None:
     """CallError unless the HTTP status says that the body is an answer, and there is one."""
-    failed = http_failure(reply, media_type, as_json)
+    failed = http_failure(reply, as_json)
     if failed is not None:
         raise failed_call(*failed)
 
 
-def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, int] | None:
+def http_failure(reply: Reply, as_json: AsJson) -> tuple[str, int] | None:
     """Return why the body is no answer, and the code of that; None if it is one."""
+    content_type = "application/json" if reply.content_type is None else reply.content_type
+    media_type = parse_media_type(content_type)
+    if media_type is None:
+        reason = media_type_complaint(content_type)
+        return f"Internal error occurred: {reason}", 500
     if reply.code != 101 and not 200 <= reply.code <= 206:
         said_status = _said_status(reply.body, as_json)
         if said_status is not None:
             return str(said_status.get("message") or ""), int(said_status.get("code") or 0)
         return _code_text(reply, media_type), reply.code
     if not reply.body:
-        message = "application/json" if reply.content_type is None else reply.content_type
-        text = f"0-length response with status code: {reply.code} and content type: {message}"
+        text = f"0-length response with status code: {reply.code} and content type: {content_type}"
         return text, code_of_failure(UNAVAILABLE)
     return None
 

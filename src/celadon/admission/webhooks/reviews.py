@@ -19,8 +19,6 @@ from celadon.kube.go import (
     URLError,
     go_json,
     json_text,
-    media_type_complaint,
-    parse_media_type,
     parse_url,
     quote,
 )
@@ -187,7 +185,7 @@ def read_answer(
     trusted."""
     if isinstance(reply, hooks.NoReply):
         raise hooks.CallError(f"{reply.stage}: {reply.text}", hooks.code_of_failure(reply.code))
-    hooks.require_success(reply, media_type(reply), as_json)
+    hooks.require_success(reply, as_json)
     try:
         review, decoded = _decoded(as_json(reply.body), call)
     except StatusError as error:
@@ -195,17 +193,6 @@ def read_answer(
     except hooks.UnreadableBody as error:
         raise hooks.failed_call(str(error)) from None
     return _verified(call, review, decoded, mutating=mutating)
-
-
-def media_type(reply: hooks.Reply) -> str:
-    """Return the media type of an answer. Raises CallError for a header that cannot be read."""
-    if reply.content_type is None:
-        return "application/json"
-    result = parse_media_type(reply.content_type)
-    if result is None:
-        reason = media_type_complaint(reply.content_type)
-        raise hooks.failed_call(f"Internal error occurred: {reason}", 500)
-    return result
 
 
 def _cause(error: StatusError) -> str:

@@ -690,8 +690,11 @@ class StatusWrites:
         """Write another status; nothing is written when it is the same. Raises Stale."""
         if status == stored.object.get("status"):
             return stored
-        changed = await self._work(stored).step(self._managed, stored.object, status)
-        return await self.replace(stored, changed)
+        return await self.replace(stored, await self.managed(stored, status))
+
+    async def managed(self, stored: object_store.StoredObject, status: JsonObject) -> JsonObject:
+        """Return the object with another status, and with who manages what of that."""
+        return await self._work(stored).step(self._managed, stored.object, status)
 
     def _work(self, stored: object_store.StoredObject) -> RequestWork:
         if self._workers is None or stored.size <= LARGE_BYTES:

@@ -46,6 +46,12 @@ def named_status(definition: JsonObject, names: AcceptedNames, now: str) -> Json
     definitions; `now` is a time as objects have it."""
     status = definition.get("status") or {}
     conditions: Sequence[JsonObject] = status.get("conditions") or ()
+    if _has_its_names(definition):  # whatever somebody has made of the conditions since
+        return {
+            **status,
+            "conditions": list(_with_approval(definition, conditions, now)),
+            "storedVersions": _stored_versions(definition),
+        }
     accepted, conflict = _accepted_names(definition, names)
     good = loops.condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     conditions = loops.with_condition(conditions, conflict or good, now)
@@ -149,6 +155,14 @@ def _given_names(definition: JsonObject) -> set[str]:
     return {_RESOURCE + resource for resource in resources if resource} | {
         _KIND + kind for kind in kinds if kind
     }
+
+
+def _has_its_names(definition: JsonObject) -> bool:
+    wanted_names: JsonObject = definition["spec"]["names"]
+    accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
+    return all(
+        (wanted_names.get(field) or None) == (accepted_names.get(field) or None) for field in _NAMES
+    )
 
 
 def _accepted_names(
@@ -273,6 +287,12 @@ _TERMINATING: Final = "Terminating"
 _IN_PROGRESS: Final = loops.condition(
     _TERMINATING, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
+_EMPTIED: Final = loops.condition(
+    _TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances"
+)
+_NEVER_ESTABLISHED: Final = loops.condition(
+    _TERMINATING, "False", "NeverEstablished", "resource was never established"
+)
 AGAIN: Final = 1.0
 """Seconds until objects that were still there are looked at again."""
 
@@ -354,21 +374,20 @@ class DefinitionCleanup:
 
     async def _released(self, stored: StoredObject) -> None:
         """Take the finalizer off the definition, which is gone if that was the last one."""
-        meta = dict(stored.object["metadata"])
-        meta["finalizers"] = [
+        finalizers = [
             finalizer for finalizer in metadata.finalizers(stored.object) if finalizer != FINALIZER
         ]
-        if not meta["finalizers"]:
+        if not finalizers:
             if not await self._definitions.delete(stored):
                 raise loops.Stale
             return
-        done = loops.condition(
-            _TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances"
-        )
         status = stored.object.get("status") or {}
-        conditions = loops.with_condition(status.get("conditions"), done, self._now())
-        obj = {**stored.object, "metadata": meta, "status": {**status, "conditions": conditions}}
-        await self._definitions.replace(stored, obj)
+        conditions = status.get("conditions") or ()
+        done = _EMPTIED if loops.is_true(conditions, ESTABLISHED) else _NEVER_ESTABLISHED
+        conditions = loops.with_condition(conditions, done, self._now())
+        changed = await self._definitions.managed(stored, {**status, "conditions": conditions})
+        meta = {**metadata.metadata(changed), "finalizers": finalizers}
+        await self._definitions.replace(stored, {**changed, "metadata": meta})
 
 
 def _waits(definition: JsonObject) -> bool:

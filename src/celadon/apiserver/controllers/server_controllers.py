@@ -153,7 +153,7 @@ def _definitions(surroundings: ControllerSurroundings) -> controller_loops.Contr
 def _definition_cleanup(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     return DefinitionCleanup(
         surroundings.objects,
-        surroundings.writes(DEFINITIONS),
+        surroundings.writes(DEFINITIONS, API_SERVER),
         surroundings.served.current,
         surroundings.requests("custom-resource-finalizer"),
         surroundings.timestamp,

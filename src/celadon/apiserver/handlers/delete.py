@@ -110,6 +110,9 @@ class Deleter:
         call.work.is_large |= stored.size > LARGE_BYTES
         old = await call.work.step(self._reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
+        if not options.dry_run and self._reader.may_wait(target.resource):
+            # Upstream begins with what it would store of the object in its cache.
+            await call.work.step(self._reader.stored, old, target.resource)
         admitted_options = options if name == "" else delete.settled(options, old)
         if not delete.is_pending(old, options):
             await self._admission.admit(

@@ -144,7 +144,7 @@ class ImageBackend:
 
 def _verdict(reply: Reply) -> plugins.ImageVerdict:
     """Read the backend's verdict. Raises NoAnswer."""
-    failed = http_failure(reply, "application/json", as_json)
+    failed = http_failure(reply, as_json)
     if failed is not None:
         raise NoAnswer(failed[0])
     try:

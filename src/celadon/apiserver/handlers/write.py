@@ -466,6 +466,7 @@ class Writer:
         async with self._admission.charged(
             call, Operation.UPDATE, result, before, for_good=for_good
         ):
+            _require_convertible(incoming.draft, target)
             new = await call.work.step(self._reader.stored, stored_new, target.resource)
             if call.dry_run:
                 return WriteResult(
@@ -652,9 +653,21 @@ def _is_brief_registration(call: Call) -> bool:
 
 
 def _stored_new(draft: Draft, obj: JsonDict, call: Call) -> tuple[JsonDict, bool]:
-    """Return what is stored of a new object, and whether it is known to read back as it is."""
+    """Return what is stored of a new object, and whether it is known to read back as it is. Raises
+    StatusError."""
+    _require_convertible(draft, call.target)
     stored = create.stored_new(draft, obj, call.target, dry_run=call.dry_run)
     return in_message_order(stored), stored is obj and call.target.group_resource != SERVICES
+
+
+def _require_convertible(draft: Draft, target: Target) -> None:
+    """Raise StatusError (500) for metadata that a mutator has spoiled, of what is stored in another
+    version: in its own, a custom resource is written as it is, and read without what does not
+    fit."""
+    if draft.unsound and target.kind.version != target.resource.storage_version:
+        fault = draft.unwritable(target)
+        if fault:
+            raise status.plain_error(fault)
 
 
 def _reads_back(

@@ -30,6 +30,7 @@ from celadon.kube.protobuf import ordered_message
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
 from celadon.kube.status import Status, plain_error
+from celadon.kube.well_known_values import ZERO_TIME
 from celadon.records import dataclass
 
 # --- Headers of columns ------------------------------------------------------
@@ -69,6 +70,8 @@ AGE: Final[JsonObject] = {
 """The column of a version that names none."""
 
 _INT64: Final = 2**63
+_ALL_DIGITS: Final = 1e16
+"""The float from which on Python writes an exponent, and Go noughts in place of digits."""
 
 
 def shown_columns(columns: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
@@ -153,20 +156,22 @@ def _integer(value: object) -> int | None:
 
 
 def _number(value: object) -> int | float | None:
-    """Return a number for JSON, or None for what is none. Whole floats are written without a
-    fraction."""
+    """Return a float for JSON, or None for what is no number. A whole one is written without a
+    fraction, as long as all of its digits are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if abs(value) < _INT64 and value == int(value) else value
+    number = float(value)
+    return int(number) if abs(number) < _ALL_DIGITS and number.is_integer() else number
 
 
 def _date(value: str, now: float) -> str:
     if value in ("", "null"):
         return cell_texts.since("", now)
     try:
-        return cell_texts.since(canonical_time(value), now)
+        time = canonical_time(value)
     except TimeError:
         return cell_texts.INVALID
+    return cell_texts.since("" if time == ZERO_TIME else time, now)
 
 
 # --- Table shapes ------------------------------------------------------------

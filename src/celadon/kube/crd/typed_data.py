@@ -20,7 +20,7 @@ from typing import Any, Final
 from celadon.cel.extend import Duration, EvaluationError, Opaque, types
 from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.go.go_text import Base64Error, canonical_base64
-from celadon.kube.go.go_time import DurationError, parse_duration
+from celadon.kube.go.go_time import DurationError, date_complaint, parse_duration
 from celadon.kube.json_types import Json, JsonDict, same
 from celadon.kube.schemas.schema_packs import QUANTITY, Schema, escape, resolved
 
@@ -327,7 +327,8 @@ def _duration(text: str) -> Any:
 def _date(text: str) -> Any:
     timestamp = parse_timestamp(f"{text}T00:00:00Z")
     if timestamp is None:
-        raise EvaluationError(f"Invalid date formatted string {text}: invalid date")
+        complaint = date_complaint(text)
+        raise EvaluationError(f"Invalid date formatted string {text}: {complaint}")
     return timestamp
 
 

@@ -27,7 +27,12 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.decoded_object import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.decoded_object import (
+    ChangedDefaulting,
+    changed_defaulting,
+    drafted,
+    mutated_custom,
+)
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.converted_values import with_go_numbers
@@ -438,9 +443,7 @@ class MutatedKinds:
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         request_bodies.require_kind(document)
-        form = drafted(
-            request_bodies.with_sound_metadata(custom.mutated(document)), kind, self.context
-        ).form()
+        form = mutated_custom(custom.mutated(document), kind, self.context).form()
         gvk = metadata.gvk(form)
         if gvk.api_version == kind.api_version:
             return Patched(form)

@@ -33,7 +33,12 @@ from celadon.kube.go.go_text import (
     trim_space,
     type_text,
 )
-from celadon.kube.go.go_time import DurationError, TimeError, canonical_time, parse_go_duration
+from celadon.kube.go.go_time import (
+    DurationError,
+    TimeError,
+    canonical_time,
+    parse_go_duration,
+)
 from celadon.kube.go.go_url import URL, URLError
 from celadon.kube.go.go_url import parse as parse_url
 

@@ -17,6 +17,7 @@ from celadon.memoization import remembering
 
 RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"
+_DATE: Final = "2006-01-02"
 
 _CANONICAL: Final = late_pattern(
     r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
@@ -79,11 +80,36 @@ def _out_of_range(text: str, subject: str) -> TimeError:
     return TimeError(f"parsing time {quote(text)}: {subject} out of range")
 
 
+def date_complaint(text: str) -> str:
+    """Return what Go says of a text that is no date like `2006-01-02`; empty for one that is."""
+    try:
+        rest = _walk_elements(text, _DATE, 5)
+        if not rest:
+            _instant(f"{text}T00:00:00Z", RFC3339)
+    except TimeError as error:
+        return str(error).replace("T00:00:00Z", "")
+    return f"parsing time {quote(text)}: extra text: {quote(rest)}" if rest else ""
+
+
 def _walk(text: str, layout: str) -> None:
     """Walk through a text and its layout. Raises the error Go gives for a text that does not fit
     the layout."""
+    rest = _walk_elements(text, layout, len(_ELEMENTS))
+    if layout == RFC3339_MICRO:
+        match = _MICRO_FRACTION.match(rest)
+        if match is None:
+            raise _refuse(text, layout, rest, ".000000")
+    else:
+        match = _FRACTION.match(rest)
+    if match is not None:
+        rest = rest[match.end() :]
+    _walk_zone(text, layout, rest)
+
+
+def _walk_elements(text: str, layout: str, count: int) -> str:
+    """Return what follows the first elements of a layout, so many. Raises TimeError."""
     rest = text
-    for element, pattern in _ELEMENTS:
+    for element, pattern in _ELEMENTS[:count]:
         if pattern is None:
             if not rest.startswith(element):
                 raise _refuse(text, layout, rest, element)
@@ -97,15 +123,7 @@ def _walk(text: str, layout: str) -> None:
             if not low <= int(match.group()) <= high:
                 raise _out_of_range(text, subject)
         rest = rest[match.end() :]
-    if layout == RFC3339_MICRO:
-        match = _MICRO_FRACTION.match(rest)
-        if match is None:
-            raise _refuse(text, layout, rest, ".000000")
-    else:
-        match = _FRACTION.match(rest)
-    if match is not None:
-        rest = rest[match.end() :]
-    _walk_zone(text, layout, rest)
+    return rest
 
 
 def _walk_zone(text: str, layout: str, rest: str) -> None:

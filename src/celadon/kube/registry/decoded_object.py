@@ -33,6 +33,7 @@ from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, struct_decoding
 from celadon.kube.schemas.value_decoding import DecodeError, Mismatch, json_kind, locate
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import META_FIELDS
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ CONVERT: Final = "convert"
 TOKEN_REQUEST: Final = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 _PLAIN: Final = DefaultingContext()
+_SERVERS_OWN: Final = frozenset(
+    {"creationTimestamp", "generation", "namespace", "resourceVersion", "selfLink", "uid"}
+)
+"""Members of the metadata that no mutator can set."""
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
@@ -62,6 +67,9 @@ class Draft:
     nobody knows."""
     is_mutated: bool = False
     """Whether somebody else has left it, or an apply has made it."""
+    unsound: JsonObject = field(default_factory=dict)
+    """What mutators have left in the metadata of a custom resource that cannot be read: they go on
+    seeing it, nobody else does."""
 
     @property
     def meta(self) -> JsonDict | None:
@@ -81,8 +89,10 @@ class Draft:
 
     def form(self) -> JsonDict:
         """Return what the object looks like at this point, as a copy that belongs to the caller."""
-        completed: dict[str, object] = fresh(self.decoded)
+        completed: JsonDict = fresh(self.decoded)
         _complete(completed, self.codec)
+        if self.unsound:
+            completed["metadata"].update(fresh(self.unsound))
         return completed
 
     def validated(self, obj: JsonDict) -> JsonObject:
@@ -92,8 +102,23 @@ class Draft:
         update it sees the same, as upstream takes empty and absent for equal."""
         return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
+    def unwritable(self, target: Target) -> str:
+        """Return why metadata that mutators have spoiled cannot be written in another version;
+        empty where it can. What the server sets, and all but one member of a status, is
+        overwritten."""
+        written = {"managedFields"}
+        if target.subresource != "status":
+            written = self.unsound.keys() - _SERVERS_OWN
+        members = {key: value for key, value in self.unsound.items() if key in written}
+        fault = struct_decoding.first_fault(_meta_codec(), members)
+        return "" if fault is None else str(fault)
+
     def replaced(self, obj: JsonObject) -> Draft:
         """Return the draft as somebody has left it who was shown `form`: defaulted once more."""
+        if self.is_custom:
+            draft = mutated_custom(obj, self.gvk, self.run.context)
+            draft.is_mutated = True
+            return draft
         result, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
         return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
 
@@ -108,6 +133,38 @@ def drafted(
     `stored` is an object of the kind that reads back as it is, of which it may have parts."""
     draft = None if stored is None else _drafted_beside(obj, gvk, context, stored)
     return Draft(gvk, *_drafted(obj, gvk, context)) if draft is None else draft
+
+
+# Upstream holds custom resources as maps, of which no mutator has to leave anything that fits.
+def mutated_custom(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> Draft:
+    """Return a custom resource as a mutator has left it, decoded and with defaults."""
+    document = dict(obj)
+    sound = with_sound_metadata(document)
+    draft = drafted(sound, gvk, context)
+    if sound is document:
+        return draft
+    meta, sound_meta = obj.get("metadata"), sound["metadata"]
+    if isinstance(meta, dict):
+        draft.unsound = {key: meta[key] for key in sorted(meta) if key not in sound_meta}
+    return draft
+
+
+def with_sound_metadata(obj: JsonDict, names: Container[str] = META_FIELDS) -> JsonDict:
+    """Return a custom resource without what cannot be read of these members of its metadata."""
+    meta = obj.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        return {**obj, "metadata": {}}
+    members = (meta or {}).items()
+    sound = {key: value for key, value in members if key not in names or _is_sound(key, value)}
+    return obj if sound == meta else {**obj, "metadata": sound}
+
+
+def _is_sound(key: str, value: object) -> bool:
+    return struct_decoding.first_fault(_meta_codec(), {key: value}) is None
+
+
+def _meta_codec() -> struct_decoding.StructCodec:
+    return struct_decoding.struct_codec(schema_packs.OBJECT_META)
 
 
 # To read, default and complete again what a patch has left alone took a seventh of the steps of a
@@ -236,18 +293,21 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], struct_decoding
 
     It is shared with the object given in: nothing changes it afterwards.
     """
-    codec = struct_decoding.struct_codec(schema_packs.OBJECT_META)
+    codec = _meta_codec()
     result = {key: value for key, value in obj.items() if key != "metadata"}
     meta = obj.get("metadata")
     if meta is not None and not isinstance(meta, dict):
-        reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
-        raise DecodeError(reason, FieldPath("metadata"))
+        raise DecodeError(_no_metadata(meta), FieldPath("metadata"))
     try:
         result["metadata"] = struct_decoding.decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise
     return result, codec
+
+
+def _no_metadata(value: object) -> str:
+    return f"json: cannot unmarshal {json_kind(value)} into Go value of type v1.ObjectMeta"
 
 
 def _complete(

@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/s
 from __future__ import annotations
 
 import codecs
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,13 @@ from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_jso
 from celadon.kube.go.go_text import EACH_BYTE, json_text, parse_uint, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
-from celadon.kube.registry.decoded_object import Draft, Target, drafted
+from celadon.kube.registry.decoded_object import (
+    Draft,
+    Target,
+    drafted,
+    mutated_custom,
+    with_sound_metadata,
+)
 from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import struct_decoding
@@ -30,7 +36,7 @@ from celadon.kube.schemas.schema_packs import OBJECT_META, keep_raw_of
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.kube.validation.object_meta import field_manager_errors
-from celadon.kube.well_known_values import META_FIELDS, TYPE_FIELDS
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -732,7 +738,7 @@ def read_mutated(
     try:
         if custom is not None:
             require_kind(document)
-            return document, drafted(custom.mutated(document), kind, context)
+            return document, mutated_custom(custom.mutated(document), kind, context)
         _require_same(document, kind)
         decoded = struct_decoding.round_trip(document, kind)
         return document if decoded is None else decoded, drafted(document, kind, context)
@@ -762,21 +768,6 @@ def require_kind(document: JsonObject) -> None:
 def kind_missing(document: JsonObject) -> StatusError:
     """Return the error (500) for an object, as it was written, that does not say its kind."""
     return status.internal_error(f"Object 'Kind' is missing in '{json_text(document)}'")
-
-
-def with_sound_metadata(document: JsonDict, names: Container[str] = META_FIELDS) -> JsonDict:
-    """Return a custom resource without what cannot be read of these members of its metadata."""
-    meta = document.get("metadata")
-    if meta is not None and not isinstance(meta, dict):
-        return {**document, "metadata": {}}
-    members = (meta or {}).items()
-    sound = {key: value for key, value in members if key not in names or _is_sound(key, value)}
-    return document if sound == meta else {**document, "metadata": sound}
-
-
-def _is_sound(key: str, value: object) -> bool:
-    codec = struct_decoding.struct_codec(OBJECT_META)
-    return struct_decoding.first_fault(codec, {key: value}) is None
 
 
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:

@@ -465,7 +465,8 @@ def _sized(schema_type: SchemaType, schema: schema_packs.Schema) -> SchemaType:
     limit = schema.limits.max_length
     if limit is None:
         return schema_type
-    return replace(schema_type, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER)
+    # Go's product has 64 bits: a limit of 2**62 becomes none at all.
+    return replace(schema_type, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER % 2**64)
 
 
 def _bounded(limit: int | None, otherwise: int) -> int:

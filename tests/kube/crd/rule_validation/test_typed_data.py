@@ -85,7 +85,12 @@ MISFITS: list[tuple[dict[str, Any], Any, str]] = [
         "invalid data, expected XIntOrString value to be either a string or integer",
     ),
     ({"type": "string", "format": "duration"}, "soon", "Invalid duration soon: unable to parse"),
-    ({"type": "string", "format": "date"}, "soon", "Invalid date formatted string soon"),
+    (
+        {"type": "string", "format": "date"},
+        "soon",
+        'Invalid date formatted string soon: parsing time "soon" as "2006-01-02": cannot parse '
+        '"soon" as "2006"',
+    ),
     ({"type": "string", "format": "date-time"}, "soon", "Invalid date-time formatted string soon"),
     ({"type": "string", "format": "byte"}, "!", "Invalid byte formatted string !: illegal base64"),
     ({}, 1, "invalid type, expected object, array, number, integer, boolean or string"),

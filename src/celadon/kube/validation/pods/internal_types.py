@@ -44,6 +44,7 @@ from celadon.kube.quantity import (
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
+from celadon.kube.well_known_values import ZERO_TIME
 
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields that a pod has in `v1` and its security context inside."""
@@ -394,7 +395,7 @@ def _int_or_string(value: Any) -> GoData:
 
 def _time(value: Any) -> GoData:
     """`2001-01-01 00:00:00 +0000 UTC`, which it says by itself."""
-    timestamp = str(value or "0001-01-01T00:00:00Z")
+    timestamp = str(value or ZERO_TIME)
     message = f"{timestamp.removesuffix('Z').replace('T', ' ')} +0000 UTC"
     text = "" if value is None else timestamp
     inner = GoData(
