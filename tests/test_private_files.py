@@ -1,10 +1,12 @@
-"""Files with secrets are for their owner, whatever the umask, and others are pointed out."""
+"""Files with secrets are for their owner, whatever the umask, and others are pointed out; what is
+replaced keeps what it has."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from celadon.cli.audit.fleet_parts import KeptResults
 from celadon.storage import open_sqlite
 from celadon.webhook.service import DecisionLogSettings
 from celadon.webhook.service.decision_log import DecisionLog
+from tests.cli.files import full_disk
 
 
 def made_by_store(folder: Path) -> None:
@@ -159,3 +162,26 @@ def test_what_has_no_end_is_not_read_to_it(tmp_path: Path) -> None:
         stream.truncate((64 << 20) + 1)
     with pytest.raises(OSError, match="too large"):
         private_files.content(key)
+
+
+def test_a_disk_that_is_full_leaves_a_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"a" * 10_000)
+    with full_disk(5_000), pytest.raises(OSError, match=r"a\.yaml"):
+        private_files.replace_content(path, b"b" * 10_000)
+    assert path.read_bytes() == b"a" * 10_000
+    assert os.listdir(tmp_path) == ["a.yaml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no links and modes there")
+def test_new_content_keeps_modes_and_links(tmp_path: Path) -> None:
+    file, link, other = (tmp_path / name for name in ("file", "link", "other"))
+    file.write_bytes(b"a")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    private_files.replace_content(link, b"b")
+    assert (link.is_symlink(), file.read_bytes()) == (True, b"b")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    other.hardlink_to(file)
+    private_files.replace_content(file, b"c")
+    assert other.read_bytes() == b"c"

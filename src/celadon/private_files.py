@@ -1,5 +1,5 @@
 """Files and folders that only their owner may read, whatever the umask; and files of others, which
-are read in a bounded memory.
+are read in a bounded memory, and replaced whole or not at all.
 
 What is made here is made for its owner from the first moment on; nothing is written through a link
 that somebody else may have put there. What is there already keeps its mode, for it may be meant so:
@@ -36,6 +36,35 @@ def content(path: str | Path) -> bytes:
     if len(data) > _MOST_READ:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     return data
+
+
+# The draft stands beside the file, since only there a rename is one step. A file of several names
+# would lose all but one, a file of somebody else its owner: those are written in place.
+def replace_content(path: Path, data: bytes) -> None:
+    """Give a file other content, or leave it as it is where the disk is full. It keeps its mode,
+    and a link leads to it as before. Raises OSError."""
+    file = path.resolve()
+    before = file.stat()
+    is_ours = not hasattr(os, "geteuid") or before.st_uid == os.geteuid()
+    draft = file.with_name(f".celadon-{os.getpid()}")
+    if not (is_ours and stat.S_ISREG(before.st_mode) and before.st_nlink == 1):
+        file.write_bytes(data)
+        return
+    try:
+        stream = draft.open("xb")
+    except OSError:  # a folder in which nothing new may be made
+        file.write_bytes(data)
+        return
+    try:
+        with stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.chmod(stat.S_IMODE(before.st_mode))
+        draft.replace(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def create(path: str | Path) -> None:

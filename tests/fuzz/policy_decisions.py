@@ -695,7 +695,7 @@ class Scenario:
 
     def _deletion(self, collection: str) -> Request:
         random = self._random
-        options = random.choice(
+        options: Json = random.choice(
             (
                 *(None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}),
                 *({"dryRun": ["All"]}, {"preconditions": {}}, {"gracePeriodSeconds": -5}),

@@ -1,4 +1,4 @@
-"""The layout of a text: of all expressions in its documents.
+"""The layout of a text: of all expressions in its documents; and files that commands change.
 
 Afterwards the text is read again, and compared: every value that is no expression must be what it
 was, and every expression must have its tokens and comments. An edit that would change more, as of a
@@ -12,10 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, Final, NamedTuple
 
+from celadon import private_files
 from celadon.cel.formatter import UNLIMITED, commented_tokens, laid_out
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import ConfigError, nearest_table
-from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, chunk_start
+from celadon.cli.reading.documents import (
+    STDIN_NAME,
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    chunk_start,
+    encoded_like,
+)
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import scalar_start
 from celadon.kube.json_types import JsonObject
@@ -473,3 +482,55 @@ def _config(path: FilePath, table: JsonObject) -> LayoutConfig:
 def is_width(width: int) -> bool:
     """Return whether lines may be that long."""
     return MIN_WIDTH <= width <= MAX_WIDTH
+
+
+# --- Changed files -----------------------------------------------------------
+#
+# A file that a command changes is shown as a difference, or written. It keeps its encoding and line
+# ends. One that changed meanwhile, or has line ends of both kinds, stays as it is.
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """The text of a file as it is and as it will be, the bytes of the latter, and in how many
+    places that changes it."""
+
+    file: str
+    before: str
+    after: str
+    data: bytes
+    count: int
+
+    def write(self) -> None:
+        """Change the file. Raises OSError."""
+        private_files.replace_content(FilePath(self.file), self.data)
+
+    def diff(self) -> str:
+        """Return the change as `diff -u` shows it."""
+        return unified_diff(self.file, self.before, self.after)
+
+
+def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
+    """Return a file with other content, changed in so many places; None if it must stay as it
+    is."""
+    if text.file == STDIN_NAME or not count:
+        return None
+    data = FilePath(text.file).read_bytes()
+    if encoded_like(text.content, data) != data:
+        return None
+    encoded = encoded_like(content, data)
+    if encoded is None:
+        return None
+    return ChangedFile(text.file, text.content, content, encoded, count)
+
+
+def unified_diff(file: str, before: str, after: str) -> str:
+    """Return what `diff -u` shows of two texts of a file."""
+    import difflib  # late: few commands show any
+
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)

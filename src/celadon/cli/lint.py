@@ -23,7 +23,14 @@ from celadon.admission.lint import (
 )
 from celadon.cli import project_config
 from celadon.cli.exits import Exit
-from celadon.cli.fmt import Edit, edited, layout_config, text_layout
+from celadon.cli.fmt import (
+    ChangedFile,
+    Edit,
+    changed_file,
+    edited,
+    layout_config,
+    text_layout,
+)
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading.documents import (
     Document,
@@ -636,7 +643,7 @@ _COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
 _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
-def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[project_config.ChangedFile]:
+def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[ChangedFile]:
     """Return the files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
     for finding in chosen:
@@ -719,9 +726,9 @@ def _from_flow(text: str, before: int, start: int, end: int) -> Edit:
     return Edit(start, end if comma is None else comma.end(), "")
 
 
-def _fixed(text: Text, edits: Iterable[Edit]) -> project_config.ChangedFile | None:
+def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
     apart: list[Edit] = []
     for edit in sorted(set(edits), reverse=True):
         if not apart or edit.end <= apart[-1].start:
             apart.append(edit)
-    return project_config.changed_file(text, edited(text.content, apart[::-1]), len(apart))
+    return changed_file(text, edited(text.content, apart[::-1]), len(apart))

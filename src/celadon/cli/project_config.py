@@ -22,7 +22,6 @@ import functools
 import glob
 import os
 import re
-import stat
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -662,89 +661,6 @@ def summary(problems: Iterable[documents.Problem], command: str = "check") -> st
         f"; {text.format(command)}" for subject, text in _REMEDIES.items() if subject in kinds
     )
     return f"passed over: {files} ({counts}){remedy}"
-
-
-# --- Changed file ------------------------------------------------------------
-#
-# A file that a command changes: shown as a difference, or written.
-#
-# It keeps its encoding and line ends. One that changed meanwhile, or has line ends of both
-# kinds, stays as it is.
-
-_NO_END: Final = "\\ No newline at end of file\n"
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
-    """The text of a file as it is and as it will be, the bytes of the latter, and in how many
-    places that changes it."""
-
-    file: str
-    before: str
-    after: str
-    data: bytes
-    count: int
-
-    def write(self) -> None:
-        """Change the file. Raises OSError."""
-        replace_content(Path(self.file), self.data)
-
-    def diff(self) -> str:
-        """Return the change as `diff -u` shows it."""
-        return unified_diff(self.file, self.before, self.after)
-
-
-# The draft stands beside the file, since only there a rename is one step. A file of several names
-# would lose all but one, a file of somebody else its owner: those are written in place.
-def replace_content(path: Path, data: bytes) -> None:
-    """Give a file other content, or leave it as it is where the disk is full. It keeps its mode,
-    and a link leads to it as before. Raises OSError."""
-    file = path.resolve()
-    before = file.stat()
-    is_ours = not hasattr(os, "geteuid") or before.st_uid == os.geteuid()
-    draft = file.with_name(f".celadon-{os.getpid()}")
-    if not (is_ours and stat.S_ISREG(before.st_mode) and before.st_nlink == 1):
-        file.write_bytes(data)
-        return
-    try:
-        stream = draft.open("xb")
-    except OSError:  # a folder in which nothing new may be made
-        file.write_bytes(data)
-        return
-    try:
-        with stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.chmod(stat.S_IMODE(before.st_mode))
-        draft.replace(file)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-
-
-def changed_file(text: documents.Text, content: str, count: int) -> ChangedFile | None:
-    """Return a file with other content, changed in so many places; None if it must stay as it
-    is."""
-    if text.file == documents.STDIN_NAME or not count:
-        return None
-    data = Path(text.file).read_bytes()
-    if documents.encoded_like(text.content, data) != data:
-        return None
-    encoded = documents.encoded_like(content, data)
-    if encoded is None:
-        return None
-    return ChangedFile(text.file, text.content, content, encoded, count)
-
-
-def unified_diff(file: str, before: str, after: str) -> str:
-    """Return what `diff -u` shows of two texts of a file."""
-    import difflib  # late: few commands show any
-
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)
 
 
 # --- Project options ---------------------------------------------------------

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +11,7 @@ from celadon.cli.project_config import (
     ConfigError,
     find_project,
     nearest_table,
-    replace_content,
 )
-from tests.cli.files import full_disk
 
 TEXT = """\
 policies = ["policies"]
@@ -156,26 +151,3 @@ def test_keys_of_pyproject_are_said_as_they_stand_there(tmp_path: Path) -> None:
         find_project(tmp_path, "ci")
     key = "`tool.celadon.profiles.ci.policies[0]`"
     assert str(raised.value) == f"pyproject.toml:2:13: {key}: `gone` does not exist"
-
-
-def test_a_disk_that_is_full_leaves_a_file_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_bytes(b"a" * 10_000)
-    with full_disk(5_000), pytest.raises(OSError, match=r"a\.yaml"):
-        replace_content(path, b"b" * 10_000)
-    assert path.read_bytes() == b"a" * 10_000
-    assert os.listdir(tmp_path) == ["a.yaml"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no links and modes there")
-def test_new_content_keeps_modes_and_links(tmp_path: Path) -> None:
-    file, link, other = (tmp_path / name for name in ("file", "link", "other"))
-    file.write_bytes(b"a")
-    file.chmod(0o640)
-    link.symlink_to(file)
-    replace_content(link, b"b")
-    assert (link.is_symlink(), file.read_bytes()) == (True, b"b")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    other.hardlink_to(file)
-    replace_content(file, b"c")
-    assert other.read_bytes() == b"c"

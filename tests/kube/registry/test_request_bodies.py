@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.kube.go import EACH_BYTE
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.registry import request_bodies
+from celadon.kube.registry import decoded_object, request_bodies
 from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 
@@ -102,7 +102,7 @@ SOUND: list[tuple[object, object]] = [
 
 @pytest.mark.parametrize(("meta", "left"), SOUND)
 def test_metadata_that_cannot_be_read_is_left_out(meta: Any, left: object) -> None:
-    found = request_bodies.with_sound_metadata({"metadata": meta, "spec": {"a": 5}})
+    found = decoded_object.with_sound_metadata({"metadata": meta, "spec": {"a": 5}})
     assert found == {"metadata": left, "spec": {"a": 5}}
 
 

@@ -125,6 +125,7 @@ class _Formatter:
         output.complain(f"error: {problem.text()}")
 
     def _one(self, layout: TextLayout) -> None:
+        from celadon.cli.fmt import unified_diff
         from celadon.cli.reading.documents import STDIN_NAME
 
         text, count = layout.text, len(layout.misplaced)
@@ -136,7 +137,7 @@ class _Formatter:
             self._unchanged += 1
             return
         if self._options.diff:
-            message = project_config.unified_diff(text.file, text.content, layout.content())
+            message = unified_diff(text.file, text.content, layout.content())
             output.write(report_model.lines(message))
         if not is_dry and not self._write(layout):
             return
@@ -147,13 +148,12 @@ class _Formatter:
 
     def _write(self, layout: TextLayout) -> bool:
         """Return whether the file was changed."""
+        from celadon.cli.fmt import changed_file
         from celadon.cli.reading.documents import Problem
 
         file = layout.text.file
         try:
-            changed = project_config.changed_file(
-                layout.text, layout.content(), len(layout.misplaced)
-            )
+            changed = changed_file(layout.text, layout.content(), len(layout.misplaced))
             if changed is not None:
                 changed.write()
                 return True

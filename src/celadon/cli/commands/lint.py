@@ -16,6 +16,7 @@ from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
+    from celadon.cli.fmt import ChangedFile
     from celadon.cli.reading.documents import Problem
 
 
@@ -233,7 +234,7 @@ def _lint(options: argparse.Namespace, config: lint.LintConfig, loaded: Callable
     return report.exit
 
 
-def _show_changes(changed: list[project_config.ChangedFile], problems: list[Problem]) -> Exit:
+def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
     """Return what `--fix` would do. Something to fix is a finding."""
     for problem in problems:
         output.complain(f"error: {problem.text()}")

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from celadon import private_files
 from celadon.cli.fmt import Edit, edited
 from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
 from celadon.cli.policytest.file_tests import is_policy_test
-from celadon.cli.project_config import replace_content
 from celadon.cli.reading import documents
 from celadon.cli.reading.json_text import Path as Steps
 
@@ -58,7 +58,7 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
     data = documents.encoded_like(content, path.read_bytes()) if edits else None
     if data is None:
         return 0
-    replace_content(path, data)
+    private_files.replace_content(path, data)
     return len(edits)
 
 
