@@ -963,11 +963,10 @@ UNDONE = (
     ),
     Undone(
         "a disk that is full while a file is laid out",
-        "cli/project_config.py",
+        "private_files.py",
         "    draft = file.with_name(",
         "    file.write_bytes(data)\n    draft = file.with_name(",
-        "tests/cli/project_config/test_project_config.py"
-        "::test_a_disk_that_is_full_leaves_a_file_as_it_was",
+        "tests/test_private_files.py::test_a_disk_that_is_full_leaves_a_file_as_it_was",
     ),
     Undone(
         "places on a line of megabytes, each of which is looked for backwards",

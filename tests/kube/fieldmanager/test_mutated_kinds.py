@@ -215,8 +215,9 @@ def test_a_kind_of_another_group_is_refused_at_once() -> None:
         KINDS.patched(document, CONFIG_MAP, CONFIG_MAP)
 
 
-def test_options_of_a_connection_stay_what_they_are() -> None:
-    options = {"kind": "PodExecOptions", "apiVersion": "v1", "container": "c"}
+@pytest.mark.parametrize("command", [None, ["ls"]])
+def test_options_of_a_connection_stay_what_they_are(command: list[str] | None) -> None:
+    options = {"kind": "PodExecOptions", "apiVersion": "v1", "container": "c", "command": command}
     kind = GroupVersionKind("", "v1", "PodExecOptions")
     assert KINDS.patched(options, kind, kind).object == options
 
