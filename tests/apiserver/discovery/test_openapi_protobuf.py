@@ -28,9 +28,12 @@ MESSAGES = {
     "NamedParameter": "1 name string, 2 value Parameter",
     "Parameter": "1 body_parameter Body, 2 non_body_parameter NonBody",
     "Body": "2 name string, 3 in string, 4 required bool, 5 schema Schema",
-    "NonBody": "3 query Query, 4 path Path",
-    "Query": "2 in string, 4 name string, 6 type string, 20 unique_items bool",
-    "Path": "1 required bool, 2 in string, 4 name string, 5 type string, 19 unique_items bool",
+    "NonBody": "1 header Path, 2 form Query, 3 query Query, 4 path Path",
+    "Query": "2 in string, 4 name string, 5 allow_empty_value bool, 6 type string, 8 items Primitive, "
+    "20 unique_items bool, 21 enum Any*, 23 vendor_extension NamedAny*",
+    "Path": "1 required bool, 2 in string, 4 name string, 5 type string, 6 format string, "
+    "10 maximum double, 19 unique_items bool",
+    "Primitive": "1 type string, 11 min_length int64, 15 unique_items bool",
     "Responses": "1 response_code NamedResponseValue*",
     "NamedResponseValue": "1 name string, 2 value ResponseValue",
     "ResponseValue": "1 response Response",
@@ -122,6 +125,24 @@ def test_schemas() -> None:
     (extension,) = found.vendor_extension
     assert extension.name == "x-kubernetes-group-version-kind"
     assert extension.value.yaml == '- group: ""\n  version: v1\n  kind: B\n'
+
+
+def test_parameters_of_other_servers() -> None:
+    header = {"name": "a", "in": "header", "type": "integer", "format": "int32", "maximum": 7}
+    items = {"type": "string", "uniqueItems": True, "minLength": 2}
+    form = {"name": "b", "in": "formData", "type": "array", "items": items, "enum": ["c"]}
+    marked = {**form, "allowEmptyValue": True, "uniqueItems": True, "x-d": 1}
+    parameters = {"a": {**header, "uniqueItems": True}, "b": marked}
+    found = read({"parameters": parameters}).parameters.additional_properties
+    a, b = (one.value.non_body_parameter for one in found)
+    assert (a.header.name, a.header.format, a.header.maximum) == ("a", "int32", 7)
+    assert a.header.unique_items
+    assert b.form.allow_empty_value
+    assert b.form.unique_items
+    assert (b.form.items.type, b.form.items.min_length) == ("string", 2)
+    assert b.form.items.unique_items
+    assert [one.yaml for one in b.form.enum] == ["c\n"]
+    assert [one.name for one in b.form.vendor_extension] == ["x-d"]
 
 
 def test_operations() -> None:

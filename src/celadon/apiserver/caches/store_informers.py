@@ -229,17 +229,24 @@ _SECRETS_OF_VOLUMES: Final = (
 _IN_CLAIMS_NAMESPACE: Final = frozenset({"cephfs", "flexVolume", "rbd", "scaleIO", "iscsi"})
 
 
+_NOTHING_NEEDED: Final = "", frozenset[Related]()
+
+
 class NodeIndex:
-    """Objects by what leads to them."""
+    """Objects by what leads to them. While one is replaced, what it led to before and leads to now
+    is found all the time, for a thread may do that."""
 
     def __init__(self, objects: Iterable[JsonObject] = ()) -> None:
         self._nodes: dict[Related, Counter[str]] = {}
         """How often objects are needed on which nodes."""
-        self._needs: dict[Related, tuple[object, str, frozenset[Related]]] = {}
-        """By pod and the like: what tells that it is the same as before, its node, and what is
-        needed there because of it."""
-        self._claims: dict[Related, tuple[Related, frozenset[Related]]] = {}
-        """By volume: its claim, and its secrets."""
+        self._needs: dict[Related, tuple[str, frozenset[Related]]] = {}
+        """By pod and the like: its node, and what is needed there because of it."""
+        self._states: dict[Related, object] = {}
+        """By pod and the like: what tells that it is the same as before."""
+        self._claims: dict[Related, Related] = {}
+        """By volume."""
+        self._secrets: dict[Related, frozenset[Related]] = {}
+        """By volume."""
         self._volumes: dict[Related, set[Related]] = {}
         """By secret: the volumes that name it."""
         for obj in objects:
@@ -250,7 +257,7 @@ class NodeIndex:
         if node in self._nodes.get(related, ()):
             return True
         volumes = (related, *self._volumes.get(related, ()))
-        claims = (self._claims[volume][0] for volume in volumes if volume in self._claims)
+        claims = (self._claims.get(volume, related) for volume in volumes)
         return any(node in self._nodes.get(claim, ()) for claim in claims)
 
     def put(self, obj: JsonObject) -> None:
@@ -258,46 +265,58 @@ class NodeIndex:
         resource claims may change, as upstream looks at nothing else again."""
         key, spec = _related(obj), obj.get("spec") or {}
         if obj.get("kind") == "PersistentVolume":
-            self.remove(obj)
-            self._put_volume(key, spec)
+            self._put_volume(key, spec.get("claimRef"), spec)
             return
         # The alpha of ResourceSlices had it beside the spec.
         node = spec.get("nodeName") or obj.get("nodeName") or ""
         claims = frozenset(_claims(obj))
-        same = metadata.uid(obj), node, claims
-        if key in self._needs and self._needs[key][0] == same:
-            return
-        self.remove(obj)
-        if node:
-            needed = frozenset((key, *claims, *_needed(obj)))
-            self._needs[key] = same, node, needed
-            for related in needed:
-                self._nodes.setdefault(related, Counter())[node] += 1
+        state = metadata.uid(obj), node, claims
+        if self._states.get(key) != state:
+            self._states[key] = state
+            needed = (key, *claims, *_needed(obj)) if node else ()
+            self._need(key, node, frozenset(needed))
 
-    def _put_volume(self, key: Related, spec: JsonObject) -> None:
-        claim = spec.get("claimRef")
+    def _put_volume(self, key: Related, claim: JsonObject | None, spec: JsonObject) -> None:
         if claim is None:
+            self._remove_volume(key)
             return
         namespace = claim.get("namespace") or ""
-        secrets = frozenset(_volume_secrets(spec, namespace))
-        self._claims[key] = (CLAIMS, namespace, claim.get("name") or ""), secrets
-        for secret in secrets:
-            self._volumes.setdefault(secret, set()).add(key)
+        self._claims[key] = CLAIMS, namespace, claim.get("name") or ""
+        self._name_secrets(key, frozenset(_volume_secrets(spec, namespace)))
 
     def remove(self, obj: JsonObject) -> None:
         """Remove an object; only its kind, namespace and name matter."""
         key = _related(obj)
-        _, secrets = self._claims.pop(key, (key, frozenset[Related]()))
-        for secret in secrets:
-            self._volumes[secret].discard(key)
+        self._remove_volume(key)
+        self._states.pop(key, None)
+        self._need(key, *_NOTHING_NEEDED)
+
+    def _remove_volume(self, key: Related) -> None:
+        self._claims.pop(key, None)
+        self._name_secrets(key, frozenset())
+
+    def _name_secrets(self, volume: Related, secrets: frozenset[Related]) -> None:
+        former = self._secrets.pop(volume, frozenset())
+        if secrets:
+            self._secrets[volume] = secrets
+        for secret in secrets - former:
+            self._volumes.setdefault(secret, set()).add(volume)
+        for secret in former - secrets:
+            self._volumes[secret].discard(volume)
             if not self._volumes[secret]:
                 del self._volumes[secret]
-        _, node, needed = self._needs.pop(key, (None, "", frozenset[Related]()))
+
+    def _need(self, key: Related, node: str, needed: frozenset[Related]) -> None:
+        former_node, former = self._needs.pop(key, _NOTHING_NEEDED)
+        if needed:
+            self._needs[key] = node, needed
         for related in needed:
+            self._nodes.setdefault(related, Counter())[node] += 1
+        for related in former:
             nodes = self._nodes[related]
-            nodes[node] -= 1
-            if not nodes[node]:
-                del nodes[node]
+            nodes[former_node] -= 1
+            if not nodes[former_node]:
+                del nodes[former_node]
             if not nodes:
                 del self._nodes[related]
 

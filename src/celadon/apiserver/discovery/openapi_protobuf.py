@@ -173,28 +173,61 @@ _BODY: Final[Table] = {
     "required": (4, _flag),
     "schema": (5, lambda number, value: _message(number, _schema(value))),
 }
-_PATH: Final[Table] = {
+
+
+def _primitive(number: int, value: JsonObject) -> bytes:
+    return _message(number, _written(value, _PRIMITIVE, 18))
+
+
+_OF_VALUES: Final[Mapping[str, Callable[[int, Any], bytes]]] = {
+    "type": _text,
+    "format": _text,
+    "items": _primitive,
+    "collectionFormat": _text,
+    "default": _any,
+    "maximum": _real,
+    "exclusiveMaximum": _flag,
+    "minimum": _real,
+    "exclusiveMinimum": _flag,
+    "maxLength": _whole,
+    "minLength": _whole,
+    "pattern": _text,
+    "maxItems": _whole,
+    "minItems": _whole,
+    "uniqueItems": _flag,
+    "enum": _anys,
+    "multipleOf": _real,
+}
+"""What is said of a value that is no object, in the order in which each message has it."""
+
+
+def _of_values(first: int) -> Table:
+    return {name: (first + n, write) for n, (name, write) in enumerate(_OF_VALUES.items())}
+
+
+_PRIMITIVE: Final[Table] = _of_values(1)
+_NAMED: Final[Table] = {
     "required": (1, _flag),
     "in": (2, _text),
     "description": (3, _text),
     "name": (4, _text),
-    "type": (5, _text),
-    "uniqueItems": (19, _flag),
 }
-_QUERY: Final[Table] = {**_PATH, "type": (6, _text), "uniqueItems": (20, _flag)}
-_NOT_BODY: Final[Mapping[str, tuple[int, Table]]] = {
-    "header": (1, {**_PATH, "uniqueItems": (18, _flag)}),
-    "formData": (2, _QUERY),
-    "query": (3, _QUERY),
-    "path": (4, _PATH),
+_PATH: Final[Table] = {**_NAMED, **_of_values(5)}
+_QUERY: Final[Table] = {**_NAMED, "allowEmptyValue": (5, _flag), **_of_values(6)}
+_NOT_BODY: Final[Mapping[str, tuple[int, Table, int]]] = {
+    "header": (1, _PATH, 22),
+    "formData": (2, _QUERY, 23),
+    "query": (3, _QUERY, 23),
+    "path": (4, _PATH, 22),
 }
+"""By place: the number of the message, its table, and the number of its extensions."""
 
 
 def _v2_parameter(parameter: JsonObject) -> bytes:
     if parameter["in"] == "body":
         return _message(1, _written(parameter, _BODY))
-    number, table = _NOT_BODY[parameter["in"]]
-    return _message(2, _message(number, _written(parameter, table)))
+    number, table, extensions = _NOT_BODY[parameter["in"]]
+    return _message(2, _message(number, _written(parameter, table, extensions)))
 
 
 def _v2_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
