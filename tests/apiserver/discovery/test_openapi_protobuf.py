@@ -29,8 +29,8 @@ MESSAGES = {
     "Parameter": "1 body_parameter Body, 2 non_body_parameter NonBody",
     "Body": "2 name string, 3 in string, 4 required bool, 5 schema Schema",
     "NonBody": "1 header Path, 2 form Query, 3 query Query, 4 path Path",
-    "Query": "2 in string, 4 name string, 5 allow_empty_value bool, 6 type string, 8 items Primitive, "
-    "20 unique_items bool, 21 enum Any*, 23 vendor_extension NamedAny*",
+    "Query": "2 in string, 4 name string, 5 allow_empty_value bool, 6 type string, "
+    "8 items Primitive, 20 unique_items bool, 21 enum Any*, 23 vendor_extension NamedAny*",
     "Path": "1 required bool, 2 in string, 4 name string, 5 type string, 6 format string, "
     "10 maximum double, 19 unique_items bool",
     "Primitive": "1 type string, 11 min_length int64, 15 unique_items bool",
