@@ -56,9 +56,8 @@ class Notes:
     """Texts of Warning headers, in order, and audit annotations: the first value of a key stays.
     `request_audit` are those for levels that have the request. `sent` is what was read from the
     body of a write: its metadata alone where nobody records more, and nothing of a patch. `user` is
-    who asks,
-    `impersonated_user` as whom and `constraint` by which constrained right, `endpoint` and `info`
-    for what, once that is known; `flow_headers` say which FlowSchema it matched."""
+    who asks, `impersonated_user` as whom and `constraint` by which constrained right, `endpoint`
+    and `info` for what, once that is known; `flow_headers` say which FlowSchema it matched."""
 
     warnings: list[str] = field(default_factory=list)
     audit: dict[str, str] = field(default_factory=dict)
