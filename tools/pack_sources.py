@@ -146,8 +146,8 @@ def with_words(entry: Mapping[str, Json]) -> Json:
 
 
 def with_columns(entry: Mapping[str, Json], known: Mapping[str, Json]) -> Json:
-    """A type out of an OpenAPI document, with the columns and the order that are known of it. New
-    fields come last, without columns."""
+    """A type out of an OpenAPI document, with the columns and the order that are known of it, which
+    is that of what is always written, too. New fields come last, without columns."""
     fields, known_fields = entry.get("fields", {}), known.get("fields", {})
     names = [name for name in known_fields if name in fields]
     names += [name for name in fields if name not in known_fields]
@@ -156,6 +156,9 @@ def with_columns(entry: Mapping[str, Json], known: Mapping[str, Json]) -> Json:
         made["fields"] = {
             name: _field_with_columns(fields[name], known_fields.get(name, {})) for name in names
         }
+    if "always" in entry:
+        zeros = entry["always"]
+        made["always"] = {name: zeros[name] for name in sorted(zeros, key=names.index)}
     return {**made, **{key: value for key, value in known.items() if key in COLUMNS}}
 
 

@@ -329,6 +329,10 @@ def test_of_the_metadata_only_labels_and_annotations_count() -> None:
             "failed: couldn't get version/kind; json parse error: unexpected end of JSON input",
         ),
         (
+            Reply(200, b"a: b: c", "application/json"),
+            "failed: yaml: mapping values are not allowed in this context",
+        ),
+        (
             Reply(200, b"{}", "a/b/c"),
             "failed: Internal error occurred: mime: unexpected content after media subtype",
         ),

@@ -223,7 +223,7 @@ def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[
     failure = webhooks.http_failure(reply, as_json)
     if failure is not None:
         raise webhooks.CallError(failure[0])
-    review = _decoded(call, as_json(reply.body))
+    review = _decoded(call, reply.body)
     response = review.get("response")
     is_strict = call.api_version == f"{GROUP}/v1"  # v1beta1 needs neither the kind nor the uid
     if is_strict:
@@ -256,7 +256,7 @@ def _decoded(call: ConversionCall, body: bytes) -> JsonDict:
     """Return the review of an answer, decoded as its type. Raises CallError."""
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     try:
-        gvk, document = request_bodies.interpreted(body, expected)
+        gvk, document = request_bodies.interpreted(as_json(body), expected)
         if gvk.group != GROUP or gvk.version not in REVIEW_VERSIONS or gvk.kind != KIND:
             raise webhooks.CallError(webhooks.other_kind(gvk, expected))
         review = round_trip(document.value, gvk)
