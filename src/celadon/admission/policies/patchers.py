@@ -15,9 +15,9 @@ from typing import Final
 
 from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
-from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
+from celadon.kube import GroupVersionKind, Json, JsonObject, KubeError, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
+from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, quoted_char, sorted_members
 from celadon.kube.library import (
     CIDR,
     IP,
@@ -256,10 +256,27 @@ def _wrong_names(value: object, path: str) -> Iterator[str]:
             yield from _wrong_names(member, path)
 
 
+class _BadKey(KubeError):
+    """Says which field of an object is a map with a key that is no text."""
+
+
 def configuration(value: PatchObject, data: DataValues) -> JsonObject:
     """Return the fields of an object; values that JSON does not have are foreign.
     MutationRefused."""
-    return {field: _field(member, data) for field, member in value.fields.items()}
+    try:
+        return _fields(value, data)
+    except _BadKey:
+        raise MutationRefused("invalid return type: *dynamic.ObjectVal") from None
+
+
+def _fields(value: PatchObject, data: DataValues) -> JsonObject:
+    result = {}
+    for field, member in value.fields.items():
+        try:
+            result[field] = _field(member, data)
+        except _BadKey as error:
+            raise _BadKey(f"fail to convert field {quote(field)}: {error}") from None
+    return result
 
 
 def _field(value: object, data: DataValues) -> object:
@@ -278,10 +295,29 @@ def _field(value: object, data: DataValues) -> object:
             return value
         if _may_be_data(value.values()) and value in data:
             return value
-        if not is_plain:
-            raise MutationRefused("invalid return type: *dynamic.ObjectVal")
-        return {key: _inner(member, data) for key, member in value.items()}
+        return {_field_key(key): _inner(member, data) for key, member in value.items()}
     return _inner(value, data)
+
+
+def _field_key(key: object) -> str:
+    """Return the key of a member in a field. _BadKey for what is neither a text nor a type."""
+    value = unwrapped(key)
+    if isinstance(value, types.Type):
+        return value.name
+    if isinstance(value, str):
+        return value
+    name = value_functions.go_name(key)
+    raise _BadKey(f"map key {_quoted_key(key, name)} is of type {name}, not string")
+
+
+def _quoted_key(key: object, name: str) -> str:
+    """Print a key as `%q` does: integers are characters, and what has a text is quoted."""
+    match key:
+        case bool() | float():
+            return f"%!q({name}={value_functions.display(key)})"
+        case None | int():
+            return quoted_char(int(key or 0))
+    return quote(_shown(key))
 
 
 def _is_plain(values: Iterable[object]) -> bool:
@@ -300,7 +336,10 @@ def _inner(value: object, data: DataValues) -> object:
     if value.__class__ in _SCALARS:
         return value
     if isinstance(value, PatchObject):
-        return configuration(value, data)
+        try:
+            return _fields(value, data)
+        except _BadKey as error:
+            return ForeignValue("*types.Err", str(error), f"(*types.Err)({ADDRESS})")
     if isinstance(value, types.Type):
         return value.name
     if value is NONE or value in data:
@@ -351,7 +390,10 @@ def _converted(value: object, data: DataValues) -> Json:
         case Duration():
             return value_functions.duration_to_string(value)
         case PatchObject():
-            return _in_doubles(configuration(value, data))
+            try:
+                return _in_doubles(_fields(value, data))
+            except _BadKey as error:
+                raise MutationRefused(str(error)) from None
         case PatchOperation():
             raise MutationRefused(f"cannot convert to native type: {_TARGET}")
         case types.Type():
@@ -483,7 +525,8 @@ def apply_patch(
             return kinds.patched(document, kind, expected)
         except StatusError:  # which names members as Go has written them
             written = [sorted_members(operation) for operation in operations]
-            document = apply_json_patch(in_message_order(live), written, raw_nulls=True)
+            ordered = in_message_order(live)
+            document = apply_json_patch(ordered, written, raw_nulls=True, as_written=True)
             return kinds.patched(document, kind, expected)
     except JsonPatchError as error:
         if error.is_test:

@@ -11,8 +11,10 @@ import binascii
 import codecs
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
@@ -100,6 +102,15 @@ def quote(text: str) -> str:
     if _PLAIN.fullmatch(text) is not None:
         return f'"{text}"'
     return '"' + "".join(map(_quoted_char, text)) + '"'
+
+
+def quoted_char(code: int) -> str:
+    """Return a character as `%q` prints an integer, as `strconv.QuoteRune`."""
+    char = chr(code) if 0 <= code <= sys.maxunicode else "\ufffd"
+    return f"'{_QUOTES.get(char) or _quoted_char(char)}'"
+
+
+_QUOTES: Final[Mapping[str, str]] = MappingProxyType({"'": "\\'", '"': '"'})
 
 
 def json_text(value: object) -> str:
