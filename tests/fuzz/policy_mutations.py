@@ -233,7 +233,7 @@ class _Scenario:
 
 
 _PATHS: Final = re.compile(r"(?<=may not mutate atomic arrays, maps or structs: )[^\"]*")
-_LINES: Final = re.compile(r"(?<=errors:)(\\n [^\"]*)")
+_LINES: Final = re.compile(r'(?<=errors:)(\\n (?:[^"\\]|\\.)*)')
 
 
 def _in_any_order(answer: str) -> str:
