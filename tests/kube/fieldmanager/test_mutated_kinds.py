@@ -240,7 +240,7 @@ def test_the_next_mutator_sees_metadata_of_a_custom_resource_as_it_was_left(
 
 
 def test_what_a_configuration_does_not_touch_of_it_stays() -> None:
-    meta = {"name": "w", "labels": {}, "annotations": None}
+    meta: dict[str, Any] = {"name": "w", "labels": {}, "annotations": None}
     document = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": meta}
     config = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"finalizers": ["a/b"]}}
     merged = KINDS.merged(document, config, WIDGET, WIDGET)
