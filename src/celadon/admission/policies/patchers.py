@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -17,7 +18,7 @@ from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject, KubeError, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, quoted_char, sorted_members
+from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
 from celadon.kube.library import (
     CIDR,
     IP,
@@ -316,8 +317,13 @@ def _quoted_key(key: object, name: str) -> str:
         case bool() | float():
             return f"%!q({name}={value_functions.display(key)})"
         case None | int():
-            return quoted_char(int(key or 0))
+            code = key or 0
+            char = chr(code) if 0 <= code <= sys.maxunicode else "\ufffd"
+            return f"'{_IN_APOSTROPHES.get(char) or quote(char)[1:-1]}'"
     return quote(_shown(key))
+
+
+_IN_APOSTROPHES: Final[Mapping[str, str]] = {"'": "\\'", '"': '"'}
 
 
 def _is_plain(values: Iterable[object]) -> bool:

@@ -11,10 +11,8 @@ import binascii
 import codecs
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
@@ -68,6 +66,7 @@ def _instead_of_byte(error: UnicodeError) -> tuple[str, int]:
 
 EACH_BYTE: Final = "celadon.each-byte"
 """How to decode UTF-8 as Go does: each byte that is none becomes a sign of its own."""
+# Decoders know what to do about errors by a name alone, for all of the process.
 codecs.register_error(EACH_BYTE, _instead_of_byte)
 
 
@@ -102,15 +101,6 @@ def quote(text: str) -> str:
     if _PLAIN.fullmatch(text) is not None:
         return f'"{text}"'
     return '"' + "".join(map(_quoted_char, text)) + '"'
-
-
-def quoted_char(code: int) -> str:
-    """Return a character as `%q` prints an integer, as `strconv.QuoteRune`."""
-    char = chr(code) if 0 <= code <= sys.maxunicode else "\ufffd"
-    return f"'{_QUOTES.get(char) or _quoted_char(char)}'"
-
-
-_QUOTES: Final[Mapping[str, str]] = MappingProxyType({"'": "\\'", '"': '"'})
 
 
 def json_text(value: object) -> str:
