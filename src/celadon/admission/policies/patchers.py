@@ -16,7 +16,7 @@ from typing import Final
 
 from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
-from celadon.kube import GroupVersionKind, Json, JsonObject, KubeError, StatusError
+from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
 from celadon.kube.library import (
@@ -257,7 +257,7 @@ def _wrong_names(value: object, path: str) -> Iterator[str]:
             yield from _wrong_names(member, path)
 
 
-class _BadKey(KubeError):
+class _BadKey(MutationRefused):
     """Says which field of an object is a map with a key that is no text."""
 
 
@@ -271,6 +271,7 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
 
 
 def _fields(value: PatchObject, data: DataValues) -> JsonObject:
+    """Return the same; _BadKey tells of the field."""
     result = {}
     for field, member in value.fields.items():
         try:
@@ -396,10 +397,7 @@ def _converted(value: object, data: DataValues) -> Json:
         case Duration():
             return value_functions.duration_to_string(value)
         case PatchObject():
-            try:
-                return _in_doubles(_fields(value, data))
-            except _BadKey as error:
-                raise MutationRefused(str(error)) from None
+            return _in_doubles(_fields(value, data))
         case PatchOperation():
             raise MutationRefused(f"cannot convert to native type: {_TARGET}")
         case types.Type():

@@ -66,7 +66,6 @@ def _instead_of_byte(error: UnicodeError) -> tuple[str, int]:
 
 EACH_BYTE: Final = "celadon.each-byte"
 """How to decode UTF-8 as Go does: each byte that is none becomes a sign of its own."""
-# Decoders know what to do about errors by a name alone, for all of the process.
 codecs.register_error(EACH_BYTE, _instead_of_byte)
 
 
