@@ -141,7 +141,7 @@ def mutated_custom(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingCo
     draft = drafted(with_sound_metadata(dict(obj)), gvk, context)
     meta = obj.get("metadata")
     if isinstance(meta, dict):
-        read = draft.form()["metadata"]
+        read = draft.meta or {}
         draft.unsound = {
             key: meta[key] for key in sorted(meta) if key not in read or read[key] != meta[key]
         }
