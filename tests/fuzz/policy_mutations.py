@@ -25,12 +25,13 @@ from tests.fuzz.writes import Change, Difference, compared, kind_objects, random
 Json = Any
 _TOGETHER: Final = 40
 """Policies that are prepared together, since a real server takes a while to notice them."""
-_POLICIES: Final = f"{GROUP}/v1/mutatingadmissionpolicies"
-_BINDINGS: Final = f"{GROUP}/v1/mutatingadmissionpolicybindings"
+_VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
+"""Of mutating policies, the one that a campaign prefers first."""
 
 
 def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
-    """Of so many policies, request by request."""
+    """Of so many policies, request by request, in the newest version that the release has."""
+    policies, bindings = paths = _paths(real)
     given = kind_objects(ours, real, f"fuzz-{seed}")
     for first in range(seed, seed + count, _TOGETHER):
         made = [
@@ -38,20 +39,29 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
             for number in range(first, min(first + _TOGETHER, seed + count))
         ]
         for scenario in made:
-            yield compared(ours, real, "POST", _POLICIES, [scenario.policy] * 2)
+            yield compared(ours, real, "POST", policies, [scenario.policy] * 2)
             for server in (ours, real):
-                server.call("POST", _BINDINGS, scenario.binding)
+                server.call("POST", bindings, scenario.binding)
         for server in (ours, real):
-            _wait(server, made[0].name)
+            _wait(server, paths, made[0].name)
         for scenario in made:
             yield scenario.created(ours, real)
         for server in (ours, real):
             for scenario in made:
-                for path in (_BINDINGS, _POLICIES):
+                for path in paths:
                     server.call("DELETE", f"{path}/{scenario.name}")
 
 
-def _wait(server: Server, name: str) -> None:
+def _paths(server: Server) -> tuple[str, str]:
+    """Return the collections of mutating policies and of their bindings."""
+    for version in _VERSIONS:
+        path = f"{GROUP}/{version}/mutatingadmissionpolic"
+        if server.call("GET", f"{path}ies?limit=1").code == 200:
+            return f"{path}ies", f"{path}ybindings"
+    raise SystemExit("the server has no mutating policies")
+
+
+def _wait(server: Server, paths: tuple[str, str], name: str) -> None:
     """Make one more policy, and wait until it is in effect: so are those before it then."""
     rule = {
         "apiGroups": [""],
@@ -69,14 +79,15 @@ def _wait(server: Server, name: str) -> None:
         ],
     }
     meta = {"metadata": {"name": f"{name}-last"}}
-    server.call("POST", _POLICIES, {**meta, "spec": spec})
-    server.call("POST", _BINDINGS, {**meta, "spec": {"policyName": f"{name}-last"}})
+    policies, bindings = paths
+    server.call("POST", policies, {**meta, "spec": spec})
+    server.call("POST", bindings, {**meta, "spec": {"policyName": f"{name}-last"}})
     for _ in range(100):
         server.settle()
         made = server.call("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", meta)
         if made.body.get("data"):
             break
-    for path in (_BINDINGS, _POLICIES):
+    for path in paths:
         server.call("DELETE", f"{path}/{name}-last")
 
 
@@ -97,8 +108,6 @@ class _Scenario:
         }
         mutations = [self._mutation(schema_for(gvk)) for _ in range(random.choice((1, 1, 1, 2)))]
         self.policy: Json = {
-            "apiVersion": f"{GROUP[6:]}/v1",
-            "kind": "MutatingAdmissionPolicy",
             "metadata": {"name": self.name},
             "spec": {
                 "matchConstraints": {"resourceRules": [rule]},
@@ -108,8 +117,6 @@ class _Scenario:
             },
         }
         self.binding: Json = {
-            "apiVersion": f"{GROUP[6:]}/v1",
-            "kind": "MutatingAdmissionPolicyBinding",
             "metadata": {"name": self.name},
             "spec": {"policyName": self.name},
         }
@@ -226,7 +233,7 @@ class _Scenario:
 
 
 _PATHS: Final = re.compile(r"(?<=may not mutate atomic arrays, maps or structs: )[^\"]*")
-_LINES: Final = re.compile(r"(?<=errors:)(\\n [^\"]*)")
+_LINES: Final = re.compile(r'(?<=errors:)(\\n (?:[^"\\]|\\.)*)')
 
 
 def _in_any_order(answer: str) -> str:

@@ -42,7 +42,8 @@ def refusal(
     if not errors:
         return None
     kind = target.group_kind._replace(kind=str(new.get("kind") or target.group_kind.kind))
-    return status.invalid(kind, metadata.name(new), errors)
+    name = target.name if target.subresource == "scale" else metadata.name(new)
+    return status.invalid(kind, name, errors)
 
 
 def request_of(

@@ -7,7 +7,7 @@ from celadon.cel.values import netaddr, text
 from celadon.cel.values.arithmetic import add
 from celadon.cel.values.conversions import duration_to_string, notation
 from celadon.cel.values.equality import compare, equal, is_comparable
-from celadon.cel.values.runtime_types import display
+from celadon.cel.values.runtime_types import display, go_name
 from celadon.cel.values.text import Remembered
 from celadon.cel.values.timestamps import (
     civil_from_days,
@@ -31,6 +31,7 @@ __all__ = [
     "equal",
     "format_timestamp",
     "go_duration",
+    "go_name",
     "is_comparable",
     "netaddr",
     "notation",

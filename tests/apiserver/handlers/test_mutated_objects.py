@@ -332,15 +332,53 @@ def test_a_scale_of_a_custom_resource_without_a_kind_is_shown_as_it_was_patched(
     assert (code, answer["message"][: len(begins)]) == (500, begins)
 
 
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+
+
+def make_deployment(running: Running) -> None:
+    labels = {"a": "b"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 1}
+    code, answer = ask(running, "POST", DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": spec})
+    assert code == 201, answer
+
+
+@pytest.mark.parametrize(
+    ("operation", "code", "text"),
+    [
+        ("op: 'add', path: '/metadata/namespace', value: 'other'", 200, ""),
+        (
+            "op: 'add', path: '/metadata/namespace', value: 'A b'",
+            422,
+            'namespace: Invalid value: "',
+        ),
+        ("op: 'remove', path: '/metadata/namespace'", 422, "metadata.namespace: Required value"),
+        ("op: 'add', path: '/metadata/name', value: 'A b'", 422, 'metadata.name: Invalid value: "'),
+    ],
+)
+def test_what_a_policy_writes_into_the_metadata_of_a_scale_is_judged_and_not_kept(
+    operation: str, code: int, text: str
+) -> None:
+    started = Running()
+    try:
+        make_deployment(started)
+        mutate(started, operation, group="apps", resource="deployments/scale")
+        scale = {"metadata": {"name": "d"}, "spec": {"replicas": 2}}
+        found, answer = ask(started, "PUT", f"{DEPLOYMENTS}/d/scale", scale)
+        assert found == code, answer
+        if text:
+            assert answer["message"].startswith('Scale.autoscaling "d" is invalid: metadata.')
+            assert text in answer["message"]
+        else:
+            assert answer["metadata"]["namespace"] == "default"
+    finally:
+        started.close()
+
+
 def test_who_mutates_a_scale_sees_its_managers() -> None:
     started = Running()
     try:
-        labels = {"a": "b"}
-        template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}}
-        spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 1}
-        deployments = "/apis/apps/v1/namespaces/default/deployments"
-        code, answer = ask(started, "POST", deployments, {"metadata": {"name": "d"}, "spec": spec})
-        assert code == 201, answer
+        make_deployment(started)
         own = "{}.metadata.managedFields.all(m, m.apiVersion == 'autoscaling/v1')"
         seen = f"{own.format('oldObject')} && {own.format('object')} ? 7 : 8"
         mutate(
@@ -350,9 +388,9 @@ def test_who_mutates_a_scale_sees_its_managers() -> None:
             resource="deployments/scale",
         )
         scale = {"metadata": {"name": "d"}, "spec": {"replicas": 2}}
-        code, answer = ask(started, "PUT", f"{deployments}/d/scale", scale)
+        code, answer = ask(started, "PUT", f"{DEPLOYMENTS}/d/scale", scale)
         assert (code, answer["spec"]["replicas"]) == (200, 7)
-        stored = ask(started, "GET", f"{deployments}/d")[1]["metadata"]["managedFields"]
+        stored = ask(started, "GET", f"{DEPLOYMENTS}/d")[1]["metadata"]["managedFields"]
         managers = sorted((one["apiVersion"], one.get("subresource", "")) for one in stored)
         assert managers == [("apps/v1", ""), ("apps/v1", "scale")]
     finally:

@@ -222,14 +222,29 @@ def test_options_of_a_connection_stay_what_they_are(command: list[str] | None) -
     assert KINDS.patched(options, kind, kind).object == options
 
 
-def test_the_next_mutator_sees_malformed_metadata_of_a_custom_resource() -> None:
-    document = {
-        "apiVersion": "x.io/v1",
-        "kind": "Widget",
-        "metadata": {"name": "w", "labels": {"a": 1}, "nothing": 2},
-    }
-    made = KINDS.patched(document, WIDGET, WIDGET).object
-    assert made["metadata"] == {"name": "w", "labels": {"a": 1}}
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"labels": {"a": 1}, "nothing": 2},
+        {"labels": {"a": None}, "finalizers": []},
+        {"labels": {}, "annotations": None, "generateName": ""},
+        {"ownerReferences": [{"name": "a", "kind": "B", "apiVersion": "v1", "uid": "u", "zz": 1}]},
+    ],
+)
+def test_the_next_mutator_sees_metadata_of_a_custom_resource_as_it_was_left(
+    left: dict[str, Any],
+) -> None:
+    meta = {"name": "w", **left}
+    document = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": meta}
+    assert KINDS.patched(document, WIDGET, WIDGET).object["metadata"] == meta
+
+
+def test_what_a_configuration_does_not_touch_of_it_stays() -> None:
+    meta: dict[str, Any] = {"name": "w", "labels": {}, "annotations": None}
+    document = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": meta}
+    config = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"finalizers": ["a/b"]}}
+    merged = KINDS.merged(document, config, WIDGET, WIDGET)
+    assert merged["metadata"] == {**meta, "finalizers": ["a/b"]}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -256,10 +257,28 @@ def _wrong_names(value: object, path: str) -> Iterator[str]:
             yield from _wrong_names(member, path)
 
 
+class _BadKey(MutationRefused):
+    """Says which field of an object is a map with a key that is no text."""
+
+
 def configuration(value: PatchObject, data: DataValues) -> JsonObject:
     """Return the fields of an object; values that JSON does not have are foreign.
     MutationRefused."""
-    return {field: _field(member, data) for field, member in value.fields.items()}
+    try:
+        return _fields(value, data)
+    except _BadKey:
+        raise MutationRefused("invalid return type: *dynamic.ObjectVal") from None
+
+
+def _fields(value: PatchObject, data: DataValues) -> JsonObject:
+    """Return the same; _BadKey tells of the field."""
+    result = {}
+    for field, member in value.fields.items():
+        try:
+            result[field] = _field(member, data)
+        except _BadKey as error:
+            raise _BadKey(f"fail to convert field {quote(field)}: {error}") from None
+    return result
 
 
 def _field(value: object, data: DataValues) -> object:
@@ -278,10 +297,34 @@ def _field(value: object, data: DataValues) -> object:
             return value
         if _may_be_data(value.values()) and value in data:
             return value
-        if not is_plain:
-            raise MutationRefused("invalid return type: *dynamic.ObjectVal")
-        return {key: _inner(member, data) for key, member in value.items()}
+        return {_field_key(key): _inner(member, data) for key, member in value.items()}
     return _inner(value, data)
+
+
+def _field_key(key: object) -> str:
+    """Return the key of a member in a field. _BadKey for what is neither a text nor a type."""
+    value = unwrapped(key)
+    if isinstance(value, types.Type):
+        return value.name
+    if isinstance(value, str):
+        return value
+    name = value_functions.go_name(key)
+    raise _BadKey(f"map key {_quoted_key(key, name)} is of type {name}, not string")
+
+
+def _quoted_key(key: object, name: str) -> str:
+    """Print a key as `%q` does: integers are characters, and what has a text is quoted."""
+    match key:
+        case bool() | float():
+            return f"%!q({name}={value_functions.display(key)})"
+        case None | int():
+            code = key or 0
+            char = chr(code) if 0 <= code <= sys.maxunicode else "\ufffd"
+            return f"'{_IN_APOSTROPHES.get(char) or quote(char)[1:-1]}'"
+    return quote(_shown(key))
+
+
+_IN_APOSTROPHES: Final[Mapping[str, str]] = {"'": "\\'", '"': '"'}
 
 
 def _is_plain(values: Iterable[object]) -> bool:
@@ -300,7 +343,10 @@ def _inner(value: object, data: DataValues) -> object:
     if value.__class__ in _SCALARS:
         return value
     if isinstance(value, PatchObject):
-        return configuration(value, data)
+        try:
+            return _fields(value, data)
+        except _BadKey as error:
+            return ForeignValue("*types.Err", str(error), f"(*types.Err)({ADDRESS})")
     if isinstance(value, types.Type):
         return value.name
     if value is NONE or value in data:
@@ -351,7 +397,7 @@ def _converted(value: object, data: DataValues) -> Json:
         case Duration():
             return value_functions.duration_to_string(value)
         case PatchObject():
-            return _in_doubles(configuration(value, data))
+            return _in_doubles(_fields(value, data))
         case PatchOperation():
             raise MutationRefused(f"cannot convert to native type: {_TARGET}")
         case types.Type():
@@ -483,7 +529,8 @@ def apply_patch(
             return kinds.patched(document, kind, expected)
         except StatusError:  # which names members as Go has written them
             written = [sorted_members(operation) for operation in operations]
-            document = apply_json_patch(in_message_order(live), written, raw_nulls=True)
+            ordered = in_message_order(live)
+            document = apply_json_patch(ordered, written, raw_nulls=True, as_written=True)
             return kinds.patched(document, kind, expected)
     except JsonPatchError as error:
         if error.is_test:

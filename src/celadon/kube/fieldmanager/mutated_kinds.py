@@ -379,7 +379,7 @@ class MutatedKinds:
                 _refuse_original(merged_kind.type, live)
             if custom is not None:
                 together = custom.mutated(merged(merged_kind.type, live, config))
-                return drafted(together, kind, self.context).form()
+                return mutated_custom(together, kind, self.context).form()
             result = self._merged_built_in(merged_kind, live, config, kind)
         except merge_types.ItemError as error:
             text = f"failed to convert original object to typed object: {error}"

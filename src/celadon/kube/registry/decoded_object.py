@@ -68,8 +68,8 @@ class Draft:
     is_mutated: bool = False
     """Whether somebody else has left it, or an apply has made it."""
     unsound: JsonObject = field(default_factory=dict)
-    """What mutators have left in the metadata of a custom resource that cannot be read: they go on
-    seeing it, nobody else does."""
+    """What mutators have left in the metadata of a custom resource that is read as something else,
+    or not at all: they go on seeing it, the store does not."""
 
     @property
     def meta(self) -> JsonDict | None:
@@ -138,14 +138,13 @@ def drafted(
 # Upstream holds custom resources as maps, of which no mutator has to leave anything that fits.
 def mutated_custom(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> Draft:
     """Return a custom resource as a mutator has left it, decoded and with defaults."""
-    document = dict(obj)
-    sound = with_sound_metadata(document)
-    draft = drafted(sound, gvk, context)
-    if sound is document:
-        return draft
-    meta, sound_meta = obj.get("metadata"), sound["metadata"]
+    draft = drafted(with_sound_metadata(dict(obj)), gvk, context)
+    meta = obj.get("metadata")
     if isinstance(meta, dict):
-        draft.unsound = {key: meta[key] for key in sorted(meta) if key not in sound_meta}
+        read = draft.meta or {}
+        draft.unsound = {
+            key: meta[key] for key in sorted(meta) if key not in read or read[key] != meta[key]
+        }
     return draft
 
 

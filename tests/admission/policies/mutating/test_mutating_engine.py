@@ -73,6 +73,14 @@ def test_unknown_fields_of_a_value_are_named_in_order() -> None:
     assert str(error).index("metadata.x") < str(error).index("metadata.y")
 
 
+def test_unknown_fields_come_in_the_order_of_members_that_a_patch_has_opened() -> None:
+    added = ("/zz", "/metadata/b", "/metadata/a", "/aa")
+    operations = [f"JSONPatch{{op: 'add', path: '{path}', value: 1}}" for path in added]
+    error = str(refused(policy("p", patch(f"[{', '.join(operations)}]"))))
+    places = [error.index(f'"{name}"') for name in ("aa", "metadata.a", "metadata.b", "zz")]
+    assert places == sorted(places)
+
+
 def labels(made: dict[str, Any]) -> dict[str, str]:
     return dict(made["metadata"].get("labels") or {})
 

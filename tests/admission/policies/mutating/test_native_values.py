@@ -46,6 +46,8 @@ def configured(expression: str) -> dict[str, Any]:
             {"l": [[1, [2]]], "m": {"k": {"a": {"b": 1}}}},
         ),
         ("Object{l: [1, 2].map(x, x * 2)}", {"l": [2, 4]}),
+        ("Object{m: {type(1): 'a'}}", {"m": {"int": "a"}}),
+        ("Object{m: {optional.of('k'): 'a'}}", {"m": {"k": "a"}}),
     ],
 )
 def test_fields(expression: str, fields: dict[str, Any]) -> None:
@@ -65,6 +67,18 @@ def test_what_is_not_json_inside_is_foreign(around: str, inner: str) -> None:
 def test_keys_are_texts(entries: str) -> None:
     with pytest.raises(MutationRefused, match=r"^invalid return type: \*dynamic\.ObjectVal$"):
         configured(f"Object{{m: {entries}}}")
+
+
+@pytest.mark.parametrize(
+    "expression", ["Object{s: Object.s{m: {1: 2}}}", "Object{s: [Object.s{m: {1: 2}}]}"]
+)
+def test_an_object_inside_without_texts_as_keys_is_an_error(expression: str) -> None:
+    (field,) = configured(expression).values()
+    value = field[0] if isinstance(field, list) else field
+    assert (value.go_type, str(value)) == (
+        "*types.Err",
+        "fail to convert field \"m\": map key '\\x01' is of type types.Int, not string",
+    )
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def written(expression: str) -> Any:
             "Object{spec: Object.spec{replicas: 1, paused: true}}",
             {"spec": {"replicas": 1, "paused": True}},
         ),
+        ("Object{m: {type(1): 1}}", {"m": {"int": 1}}),
         ("Object{n: 9007199254740993}", {"n": 9007199254740992}),
         ("Object{n: 9007199254740993u, d: 2.0}", {"n": 9007199254740992, "d": 2}),
         ("Object{b: b'abc', t: 'x', n: optional.none()}", {"b": "YWJj", "t": "x", "n": None}),
@@ -88,6 +89,7 @@ NUMBER = (
 FOREIGN = "proto:\u00a0invalid type: {}"
 KEY = "unsupported type conversion from '{}' to string"
 NO_KEY = "type conversion error from {} to 'string'"
+FIELD = 'fail to convert field "m": map key {} is of type {}, not string'
 OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
 
 
@@ -123,6 +125,22 @@ OPAQUE = "type conversion error from '{}' to '*structpb.Value'"
         ("Object{n: null}", FOREIGN.format("structpb.NullValue")),
         ("Object{l: [[1]]}", FOREIGN.format("[]ref.Val")),
         ("Object{m: {'a': {'b': 1}}}", FOREIGN.format("map[ref.Val]ref.Val")),
+        ("Object{m: {1: 'x'}}", FIELD.format("'\\x01'", "types.Int")),
+        ("Object{m: {-1: 'x'}}", FIELD.format("'\ufffd'", "types.Int")),
+        ("Object{m: {39: 'x'}}", FIELD.format("'\\''", "types.Int")),
+        ("Object{m: {34: 'x'}}", FIELD.format("'\"'", "types.Int")),
+        ("Object{m: {55296: 'x'}}", FIELD.format("'\ufffd'", "types.Int")),
+        ("Object{m: {128512u: 'x'}}", FIELD.format("'\U0001f600'", "types.Uint")),
+        ("Object{m: {true: 'x'}}", FIELD.format("%!q(types.Bool=true)", "types.Bool")),
+        ("Object{m: {1e21: 'x'}}", FIELD.format("%!q(types.Double=1e+21)", "types.Double")),
+        ("Object{m: {null: 'x'}}", FIELD.format("'\\x00'", "types.Null")),
+        ("Object{m: {['q', 'r']: 'x'}}", FIELD.format('"[q, r]"', "*types.baseList")),
+        ("Object{m: {{'q': 1}: 'x'}}", FIELD.format('"{q: 1}"', "*types.baseMap")),
+        ("Object{m: {duration('90s'): 'x'}}", FIELD.format('"1m30s"', "types.Duration")),
+        ("Object{m: {quantity('1'): 'x'}}", FIELD.format('"1"', "cel.Quantity")),
+        ("Object{m: {optional.of(1): 'x'}}", FIELD.format('"optional(1)"', "*types.Optional")),
+        ("Object{m: {optional.none(): 1}}", FIELD.format('"optional.none()"', "*types.Optional")),
+        ("Object{l: [Object.l{m: {1: 'x'}}]}", FOREIGN.format("*types.Err")),
     ],
 )
 def test_what_is_no_json(expression: str, why: str) -> None:
