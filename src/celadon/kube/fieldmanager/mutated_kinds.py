@@ -463,9 +463,7 @@ class CustomScaleKinds(MutatedKinds):
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
         """Raise MutationRefused, or StatusError (500) for what has no kind."""
         request_bodies.require_object(document, kind)
-        if not document.get("kind"):
-            # Unlike a custom resource, a scale is written in Go's order, but for what is patched.
-            raise request_bodies.kind_missing(dict(sorted(document.items())))
+        request_bodies.require_kind_of_scale(document)
         gvk = metadata.gvk(document)
         if gvk.group != expected.group:
             raise MutationRefused(unsuitable(gvk, expected))

@@ -176,9 +176,10 @@ def begin_update(draft: Draft, target: Target) -> Draft:
 
 def resume(draft: Draft, target: Target) -> list[str]:
     """Set again what a server sets, after a mutation, and return the warnings about it. StatusError
-    (400) when the object belongs elsewhere now."""
+    (400) when the object belongs elsewhere now: nobody asks a scale."""
     warnings = repeated_owner_warnings(draft.decoded, mutated=True)
-    require_namespace(draft, target)
+    if target.subresource != "scale":
+        require_namespace(draft, target)
     return warnings
 
 
