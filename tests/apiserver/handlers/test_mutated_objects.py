@@ -34,7 +34,8 @@ def running() -> Iterator[Running]:
             "served": True,
             "storage": name == "v1",
             "subresources": {
-                "scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.x"}
+                "status": {},
+                "scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.x"},
             },
             "schema": {"openAPIV3Schema": schema},
         }
@@ -150,6 +151,17 @@ def test_metadata_that_is_spoiled_is_no_metadata(
     assert answer[0] == 201
     assert answer[1]["metadata"].keys().isdisjoint({"labels", "generateName"})
     ask(running, "DELETE", f"{THINGS}/spoiled")
+
+
+def test_managed_fields_with_an_entry_that_is_null_are_written_but_not_seen(
+    running: Running,
+) -> None:
+    mutate(running, "op: 'add', path: '/metadata/managedFields', value: [null]")
+    code, answer = ask(running, "POST", THINGS, thing("null-entry"))
+    assert (code, answer["metadata"]["managedFields"]) == (201, [{}])
+    mutate(running, "op: 'add', path: '/metadata/managedFields', value: [null]", resource="*/*")
+    code, answer = ask(running, "PUT", f"{THINGS}/null-entry/status", answer)
+    assert (code, "managedFields" in answer["metadata"]) == (200, False)
 
 
 def test_a_name_that_is_spoiled_is_none(running: Running) -> None:

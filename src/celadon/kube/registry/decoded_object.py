@@ -24,7 +24,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonDict, JsonObject, SharedParts, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.scale import BUILT_IN, scale_of
 from celadon.kube.releases import per_release
@@ -138,15 +138,19 @@ def drafted(
 # Upstream holds custom resources as maps, of which no mutator has to leave anything that fits.
 def mutated_custom(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext) -> Draft:
     """Return a custom resource as a mutator has left it, decoded and with defaults."""
-    document = dict(obj)
-    sound = with_sound_metadata(document)
+    sound = with_sound_metadata(dict(obj))
     draft = drafted(sound, gvk, context)
-    if sound is document:
-        return draft
-    meta, sound_meta = obj.get("metadata"), sound["metadata"]
-    if isinstance(meta, dict):
-        draft.unsound = {key: meta[key] for key in sorted(meta) if key not in sound_meta}
+    meta, sound_meta = obj.get("metadata"), sound.get("metadata")
+    if isinstance(meta, dict) and isinstance(sound_meta, dict):
+        hidden = [key for key in meta if key not in sound_meta or _has_null_entries(key, meta[key])]
+        draft.unsound = {key: meta[key] for key in sorted(hidden)}
     return draft
+
+
+def _has_null_entries(key: str, value: Json) -> bool:
+    """Return whether a member is managed fields that nobody sees for an entry that is null, though
+    they are written: as empty entries."""
+    return key == "managedFields" and isinstance(value, list) and None in value
 
 
 def with_sound_metadata(obj: JsonDict, names: Container[str] = META_FIELDS) -> JsonDict:
