@@ -164,6 +164,19 @@ def test_managed_fields_with_an_entry_that_is_null_are_written_but_not_seen(
     assert (code, "managedFields" in answer["metadata"]) == (200, False)
 
 
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [("1e19", "number"), ("-1e19", "number"), ("1.5", "number"), ("'1'", "string")],
+)
+def test_numbers_that_no_integer_holds_are_doubles(
+    running: Running, number: str, read: str
+) -> None:
+    mutate(running, f"op: 'add', path: '/spec/y', value: {number}")
+    code, answer = ask(running, "POST", THINGS, thing("large"))
+    said = f'spec.y: Invalid value: "{read}": spec.y in body must be of type integer: "{read}"'
+    assert (code, said in answer["message"]) == (422, True)
+
+
 def test_a_name_that_is_spoiled_is_none(running: Running) -> None:
     mutate(running, "op: 'add', path: '/metadata/name', value: {}")
     code, answer = ask(running, "POST", THINGS, thing("spoiled"))

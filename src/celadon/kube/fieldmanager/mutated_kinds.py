@@ -22,7 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
-from celadon.kube.go.go_json import Document, with_raw
+from celadon.kube.go.go_json import Document, as_written, with_raw
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
@@ -443,7 +443,7 @@ class MutatedKinds:
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         request_bodies.require_kind(document)
-        form = mutated_custom(custom.mutated(document), kind, self.context).form()
+        form = mutated_custom(custom.mutated(as_written(document)), kind, self.context).form()
         gvk = metadata.gvk(form)
         if gvk.api_version == kind.api_version:
             return Patched(form)
