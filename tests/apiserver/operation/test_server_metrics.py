@@ -94,6 +94,15 @@ def policy(name: str, expression: str, *, fails: str = "Fail") -> dict[str, obje
     }
 
 
+@pytest.mark.parametrize(("release", "is_said"), [("1.34", False), ("1.35", True)])
+def test_since_when_a_metric_is_called_deprecated(release: str, *, is_said: bool) -> None:
+    running = Running(Settings(version=release))
+    try:
+        assert ("(Deprecated since 1.34.0)" in "".join(shown(running))) is is_said
+    finally:
+        running.close()
+
+
 def test_what_a_server_tells_about_its_work() -> None:
     running = Running(Settings())
     try:
@@ -139,6 +148,10 @@ def test_what_a_server_tells_about_its_work() -> None:
     assert value(lines, "apiserver_watch_events_total", 'resource="configmaps"') == 1
     own = 1  # extension-apiserver-authentication
     assert value(lines, "apiserver_storage_objects", '{resource="configmaps"}') == 1 + own
+    assert any(
+        line.startswith("# HELP apiserver_storage_objects [STABLE] (Deprecated since 1.34.0) [DEP")
+        for line in lines
+    )
     assert value(lines, "apiserver_resource_objects", 'resource="namespaces"') >= 4
     assert value(lines, "process_resident_memory_bytes") > 1e6
     plugin = "apiserver_admission_controller_admission_duration_seconds_count"

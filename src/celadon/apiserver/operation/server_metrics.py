@@ -43,7 +43,7 @@ from celadon.apiserver.operation.webhook_counts import (
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube.releases import wording
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Process figures ---------------------------------------------------------
 #
@@ -62,6 +62,8 @@ _MEDIA_TYPE: Final = wording(
     v1_33=f"{CONTENT_TYPE}; escaping=values",
 )
 """What the client library of each release calls the text; no name here needs an escape."""
+_OBJECTS_DEPRECATED: Final = wording("1.34.0", v1_35="")
+"""Since when each release says that the objects of a resource have another metric."""
 
 START_TIME: Final = Gauge(
     Description(
@@ -422,7 +424,10 @@ class ServerMetrics:
             self.requests,
             Gauge(table.RESOURCE_OBJECTS, self._resource_objects),
             self.response_bytes,
-            Gauge(table.STORAGE_OBJECTS, self._storage_objects),
+            Gauge(
+                replace(table.STORAGE_OBJECTS, deprecated=_OBJECTS_DEPRECATED.text),
+                self._storage_objects,
+            ),
             self.policy_check_seconds,
             self.policy_checks,
             self.watch_event_bytes,
