@@ -263,6 +263,28 @@ def test_a_claim_that_is_allocated_or_controlled_keeps_its_controller(
     assert seen(changed, "status.allocation.controller") == controller
 
 
+CAPACITY = {"requests": {"memory": "1Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "capacity"),
+    [
+        ({"capacity": CAPACITY}, {}),
+        ({"capacity": CAPACITY, "firstAvailable": [{"name": "s", "deviceClassName": "c"}]}, {}),
+        ({"capacity": CAPACITY, "deviceClassName": "c"}, None),
+        ({"capacity": CAPACITY, "adminAccess": False}, None),
+        ({"deviceClassName": "c"}, None),
+    ],
+)
+def test_a_request_for_nothing_but_capacity_still_asks(
+    request_: dict[str, Any], capacity: object
+) -> None:
+    obj = claim("v1beta1", **request_)
+    with answering_as("1.34"):
+        (made,) = admitted(obj, DRAConsumableCapacity=False)["spec"]["devices"]["requests"]
+    assert made.get("capacity") == capacity
+
+
 @pytest.mark.parametrize("release", ["1.34", "1.35"])
 def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str) -> None:
     obj = claim("v1beta1", deviceClassName="c", tolerations=[TOLERATION])
