@@ -177,7 +177,6 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self.of.served.current().custom
-
         is_scale_of_custom = self._call.target.is_scale_of_custom
 
         def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
