@@ -94,13 +94,24 @@ def policy(name: str, expression: str, *, fails: str = "Fail") -> dict[str, obje
     }
 
 
-@pytest.mark.parametrize(("release", "is_said"), [("1.34", False), ("1.35", True)])
-def test_since_when_a_metric_is_called_deprecated(release: str, *, is_said: bool) -> None:
+@pytest.mark.parametrize(
+    ("release", "begins", "has_groups"),
+    [
+        ("1.33", "Number of", False),
+        ("1.34", "[DEPRECATED, ", True),
+        ("1.35", "(Deprecated since 1.34.0) [DEPRECATED, ", True),
+    ],
+)
+def test_since_when_another_metric_counts_objects(
+    release: str, begins: str, *, has_groups: bool
+) -> None:
     running = Running(Settings(version=release))
     try:
-        assert ("(Deprecated since 1.34.0)" in "".join(shown(running))) is is_said
+        text = ask(running, "GET", "/metrics").body.decode()
     finally:
         running.close()
+    assert f"# HELP apiserver_storage_objects [STABLE] {begins}" in text
+    assert ("# HELP apiserver_resource_objects " in text) is has_groups
 
 
 def test_what_a_server_tells_about_its_work() -> None:

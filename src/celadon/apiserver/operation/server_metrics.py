@@ -41,7 +41,7 @@ from celadon.apiserver.operation.webhook_counts import (
     WebhookCounts,
 )
 from celadon.apiserver.request_info import RequestInfo
-from celadon.kube.releases import wording
+from celadon.kube.releases import is_since, wording
 from celadon.kube.resources import Resource
 from celadon.records import dataclass, replace
 
@@ -64,6 +64,7 @@ _MEDIA_TYPE: Final = wording(
 """What the client library of each release calls the text; no name here needs an escape."""
 _OBJECTS_DEPRECATED: Final = wording("1.34.0", v1_35="")
 """Since when each release says that the objects of a resource have another metric."""
+_OBJECTS_HELP: Final = wording(table.STORAGE_OBJECTS.help, v1_34=table.RESOURCE_OBJECTS.help)
 
 START_TIME: Final = Gauge(
     Description(
@@ -422,10 +423,14 @@ class ServerMetrics:
             self.request_seconds,
             self.terminations,
             self.requests,
-            Gauge(table.RESOURCE_OBJECTS, self._resource_objects),
+            *self._objects_by_group(),
             self.response_bytes,
             Gauge(
-                replace(table.STORAGE_OBJECTS, deprecated=_OBJECTS_DEPRECATED.text),
+                replace(
+                    table.STORAGE_OBJECTS,
+                    help=_OBJECTS_HELP.text,
+                    deprecated=_OBJECTS_DEPRECATED.text,
+                ),
                 self._storage_objects,
             ),
             self.policy_check_seconds,
@@ -436,6 +441,10 @@ class ServerMetrics:
             self.policy_seconds,
             *process_families(),
         )
+
+    def _objects_by_group(self) -> tuple[Family, ...]:
+        is_there = is_since("1.34")
+        return (Gauge(table.RESOURCE_OBJECTS, self._resource_objects),) if is_there else ()
 
     def page(self) -> Callable[[], HttpAnswer]:
         """`/metrics`: what is counted is taken at once, and written by what is returned. Of a
