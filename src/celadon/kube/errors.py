@@ -2,7 +2,7 @@
 
     KubeError
       StatusError               status               what an API server answers, with its Status
-        OtherKind                 writes               a mutation has made another kind of it
+        NotConverted              writes               a mutation has made something else of it
         Unroutable                status               before anything is known of the resource
         Unversioned               writes               a patch has taken its version
       MalformedText             here                 a text that is not what it should be

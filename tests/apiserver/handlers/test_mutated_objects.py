@@ -34,7 +34,8 @@ def running() -> Iterator[Running]:
             "served": True,
             "storage": name == "v1",
             "subresources": {
-                "scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.x"}
+                "status": {},
+                "scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.x"},
             },
             "schema": {"openAPIV3Schema": schema},
         }
@@ -150,6 +151,30 @@ def test_metadata_that_is_spoiled_is_no_metadata(
     assert answer[0] == 201
     assert answer[1]["metadata"].keys().isdisjoint({"labels", "generateName"})
     ask(running, "DELETE", f"{THINGS}/spoiled")
+
+
+def test_managed_fields_with_an_entry_that_is_null_are_written_but_not_seen(
+    running: Running,
+) -> None:
+    mutate(running, "op: 'add', path: '/metadata/managedFields', value: [null]")
+    code, answer = ask(running, "POST", THINGS, thing("null-entry"))
+    assert (code, answer["metadata"]["managedFields"]) == (201, [{}])
+    mutate(running, "op: 'add', path: '/metadata/managedFields', value: [null]", resource="*/*")
+    code, answer = ask(running, "PUT", f"{THINGS}/null-entry/status", answer)
+    assert (code, "managedFields" in answer["metadata"]) == (200, False)
+
+
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [("1e19", "number"), ("-1e19", "number"), ("1.5", "number"), ("'1'", "string")],
+)
+def test_numbers_that_no_integer_holds_are_doubles(
+    running: Running, number: str, read: str
+) -> None:
+    mutate(running, f"op: 'add', path: '/spec/y', value: {number}")
+    code, answer = ask(running, "POST", THINGS, thing("large"))
+    said = f'spec.y: Invalid value: "{read}": spec.y in body must be of type integer: "{read}"'
+    assert (code, said in answer["message"]) == (422, True)
 
 
 def test_a_name_that_is_spoiled_is_none(running: Running) -> None:

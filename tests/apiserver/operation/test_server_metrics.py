@@ -94,6 +94,26 @@ def policy(name: str, expression: str, *, fails: str = "Fail") -> dict[str, obje
     }
 
 
+@pytest.mark.parametrize(
+    ("release", "begins", "has_groups"),
+    [
+        ("1.33", "Number of", False),
+        ("1.34", "[DEPRECATED, ", True),
+        ("1.35", "(Deprecated since 1.34.0) [DEPRECATED, ", True),
+    ],
+)
+def test_since_when_another_metric_counts_objects(
+    release: str, begins: str, *, has_groups: bool
+) -> None:
+    running = Running(Settings(version=release))
+    try:
+        text = ask(running, "GET", "/metrics").body.decode()
+    finally:
+        running.close()
+    assert f"# HELP apiserver_storage_objects [STABLE] {begins}" in text
+    assert ("# HELP apiserver_resource_objects " in text) is has_groups
+
+
 def test_what_a_server_tells_about_its_work() -> None:
     running = Running(Settings())
     try:
@@ -139,6 +159,10 @@ def test_what_a_server_tells_about_its_work() -> None:
     assert value(lines, "apiserver_watch_events_total", 'resource="configmaps"') == 1
     own = 1  # extension-apiserver-authentication
     assert value(lines, "apiserver_storage_objects", '{resource="configmaps"}') == 1 + own
+    assert any(
+        line.startswith("# HELP apiserver_storage_objects [STABLE] (Deprecated since 1.34.0) [DEP")
+        for line in lines
+    )
     assert value(lines, "apiserver_resource_objects", 'resource="namespaces"') >= 4
     assert value(lines, "process_resident_memory_bytes") > 1e6
     plugin = "apiserver_admission_controller_admission_duration_seconds_count"

@@ -242,6 +242,49 @@ def test_gates_that_were_off_in_an_older_release() -> None:
     assert seen(admitted(obj), "spec.managedBy") == "example.com/x"
 
 
+@pytest.mark.parametrize(
+    ("before", "controller"),
+    [
+        ({}, None),
+        ({"status": {"allocation": {}}}, "a.dev"),
+        ({"status": {"allocation": {"controller": "b.dev"}}}, "a.dev"),
+        ({"spec": {"controller": "b.dev"}}, "a.dev"),
+    ],
+)
+def test_a_claim_that_is_allocated_or_controlled_keeps_its_controller(
+    before: dict[str, Any], controller: str | None
+) -> None:
+    kind = GroupVersionKind("resource.k8s.io", "v1alpha3", "ResourceClaim")
+    claim = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "c"}}
+    allocated = {**claim, "status": {"allocation": {"controller": "a.dev"}}}
+    old = {**claim, "spec": {}, "status": {}, **before}
+    with answering_as("1.31"):
+        changed = prepare_for_update(drafted(allocated, kind), old, subresource="status")
+    assert seen(changed, "status.allocation.controller") == controller
+
+
+CAPACITY = {"requests": {"memory": "1Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "capacity"),
+    [
+        ({"capacity": CAPACITY}, {}),
+        ({"capacity": CAPACITY, "firstAvailable": [{"name": "s", "deviceClassName": "c"}]}, {}),
+        ({"capacity": CAPACITY, "deviceClassName": "c"}, None),
+        ({"capacity": CAPACITY, "adminAccess": False}, None),
+        ({"deviceClassName": "c"}, None),
+    ],
+)
+def test_a_request_for_nothing_but_capacity_still_asks(
+    request_: dict[str, Any], capacity: object
+) -> None:
+    obj = claim("v1beta1", **request_)
+    with answering_as("1.34"):
+        (made,) = admitted(obj, DRAConsumableCapacity=False)["spec"]["devices"]["requests"]
+    assert made.get("capacity") == capacity
+
+
 @pytest.mark.parametrize("release", ["1.34", "1.35"])
 def test_claims_lose_tolerations_and_distinct_attributes_since_1_35(release: str) -> None:
     obj = claim("v1beta1", deviceClassName="c", tolerations=[TOLERATION])

@@ -26,3 +26,8 @@ def test_numbers(text: str, read: object, written: object) -> None:
     assert (found.__class__, found) == (read.__class__, read)
     again = as_written([found])[0]
     assert (again.__class__, again) == (written.__class__, written)
+
+
+def test_an_integer_that_is_too_large_is_read_as_a_double() -> None:
+    (again,) = as_written([10**19])
+    assert (again.__class__, again) == (float, 1e19)

@@ -317,6 +317,9 @@ def test_what_mutators_may_not_do() -> None:
         moved = draft_of({"metadata": {"namespace": "other"}}, DEPLOYMENTS, CONTEXT)
         with pytest.raises(StatusError, match="namespace of the provided object does not match"):
             resume(moved, DEPLOYMENTS)
+    scales = replace(DEPLOYMENTS, subresource="scale")
+    scale = draft_of({"metadata": {"namespace": "other"}}, scales, CONTEXT)
+    assert update.resume(scale, scales) == []
     draft = draft_of({"metadata": meta}, DEPLOYMENTS, CONTEXT)
     create.resume(draft, DEPLOYMENTS)
     assert draft.decoded["metadata"]["ownerReferences"] == [OWNER]

@@ -10,18 +10,20 @@ import pytest
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.registry import patch
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import (
     IGNORE,
     STRICT,
     WARN,
     Incoming,
-    OtherKind,
+    NotConverted,
     read_mutated,
     read_object,
     require_version,
     structure_of,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.resources.api_resources import custom_resources, known_resources
 from celadon.kube.status import StatusError
 from celadon.records import replace
@@ -399,8 +401,79 @@ def test_refused_results_of_mutators(document: Any, custom: Any, message: str) -
 
 
 def test_another_kind_can_be_told_from_what_is_wrong() -> None:
-    with pytest.raises(OtherKind):
+    with pytest.raises(NotConverted):
         read_mutated({"apiVersion": "v1", "kind": "Secret"}, MAP, None, CONTEXT)
     with pytest.raises(StatusError) as caught:
         read_mutated({"apiVersion": "v1", "kind": "Secret", "data": []}, MAP, None, CONTEXT)
-    assert not isinstance(caught.value, OtherKind)
+    assert not isinstance(caught.value, NotConverted)
+
+
+SCALE = {
+    "apiVersion": "autoscaling/v1",
+    "kind": "Scale",
+    "metadata": {"name": "a"},
+    "spec": {"replicas": 3},
+}
+SCALES_OF_MUTATORS: list[tuple[dict[str, Any], Any]] = [
+    ({"spec": {"replicas": 3.0}, "x": 1}, 3),
+    ({"spec": {"replicas": 2**32 + 2}}, 2),
+    ({"spec": {"replicas": 1e19}}, 0),
+    ({"spec": {"replicas": "a"}}, "unrecognized type: int32"),
+    ({"spec": {"replicas": 1.5}}, "cannot convert float64 to int32"),
+    ({"spec": []}, "cannot restore struct from: slice"),
+    ({"metadata": {"labels": {"a": 1}}}, "cannot convert int64 to string"),
+    ({"spec": 1, "metadata": {"managedFields": 5}}, "cannot restore slice from int64"),
+    (
+        {"metadata": {"creationTimestamp": 5}},
+        "json: cannot unmarshal number into Go value of type string",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "result"), SCALES_OF_MUTATORS)
+def test_scales_of_custom_resources_are_converted(changes: dict[str, Any], result: Any) -> None:
+    document = SCALE | changes
+    if isinstance(result, int):
+        decoded, draft = patch.read_mutated_scale(document, CONTEXT)
+        assert decoded.get("spec", {}).get("replicas", 0) == result
+        assert "x" not in draft.form()
+        return
+    with pytest.raises(NotConverted) as caught:
+        patch.read_mutated_scale(document, CONTEXT)
+    kind = "autoscaling/v1, Kind=Scale"
+    assert str(caught.value) == f"unable to convert unstructured object to {kind}: {result}"
+
+
+@pytest.mark.parametrize(
+    ("release", "kind", "message"),
+    [
+        (
+            "1.36",
+            "HorizontalPodAutoscaler",
+            "converting (v1.HorizontalPodAutoscaler) to (v1.Scale): unknown conversion",
+        ),
+        (
+            "1.36",
+            "Foo",
+            'no kind "Foo" is registered for version "autoscaling/v1" in scheme '
+            '"k8s.io/client-go/kubernetes/scheme/register.go:82"',
+        ),
+        (
+            "1.33",
+            "Foo",
+            'no kind "Foo" is registered for version "autoscaling/v1" in scheme '
+            '"k8s.io/client-go/kubernetes/scheme/register.go:84"',
+        ),
+        (
+            "1.36",
+            "",
+            "Internal error occurred: Object 'Kind' is missing in "
+            """'{"apiVersion":"autoscaling/v1","kind":"","metadata":{"name":"a"},"""
+            """"spec":{"replicas":3}}'""",
+        ),
+    ],
+)
+def test_another_kind_does_not_become_a_scale(release: str, kind: str, message: str) -> None:
+    with answering_as(release), pytest.raises(StatusError) as caught:
+        patch.read_mutated_scale(SCALE | {"kind": kind}, CONTEXT)
+    assert str(caught.value) == message

@@ -42,7 +42,7 @@ from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, rea
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, metadata, name_rules, status
 from celadon.kube.crd import unsuitable
 from celadon.kube.go import JsonSyntaxError, json_text
-from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, patch, read_patch
+from celadon.kube.registry import JsonPatchError, NotConverted, apply_json_patch, patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass, field, replace
@@ -251,7 +251,7 @@ class MutatingPhase:
             self._failed(hook, error, number)
         except ConversionError as error:
             raise status.internal_error(str(error)) from None
-        except OtherKind:
+        except NotConverted:
             mutated = True
             raise
         finally:

@@ -31,7 +31,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, Sta
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
-from celadon.kube.registry import Draft, read_mutated
+from celadon.kube.registry import Draft, patch, read_mutated
 from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
@@ -177,10 +177,14 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     def _readmit(self, draft: Draft) -> Readmit:
         custom: Mapping[GroupVersionKind, CustomKind] = self.of.served.current().custom
+        is_scale_of_custom = self._call.target.is_scale_of_custom
 
         def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
-            schema = custom.get(kind)
-            decoded, mutated = read_mutated(document, kind, schema, draft.run.context)
+            context = draft.run.context
+            if is_scale_of_custom:
+                decoded, mutated = patch.read_mutated_scale(document, context)
+            else:
+                decoded, mutated = read_mutated(document, kind, custom.get(kind), context)
             return decoded, mutated.form()
 
         return readmit

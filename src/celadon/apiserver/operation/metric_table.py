@@ -36,16 +36,19 @@ _ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 @dataclass(frozen=True, slots=True)
 class Description:
     """Describes a metric. `stability` is upstream's (STABLE, BETA, ALPHA), empty for what upstream
-    does not have."""
+    does not have; `deprecated` is the version since which it should not be used."""
 
     name: str
     help: str
     labels: Labels = ()
     stability: str = ""
+    deprecated: str = ""
 
     def head(self, kind: str) -> str:
         """Return the two lines above the series."""
-        help = f"[{self.stability}] {self.help}" if self.stability else self.help
+        help = f"(Deprecated since {self.deprecated}) {self.help}" if self.deprecated else self.help
+        if self.stability:
+            help = f"[{self.stability}] {help}"
         return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
 
     def rows(self, values: Mapping[Labels, T]) -> Iterator[tuple[str, T]]:

@@ -41,9 +41,9 @@ from celadon.apiserver.operation.webhook_counts import (
     WebhookCounts,
 )
 from celadon.apiserver.request_info import RequestInfo
-from celadon.kube.releases import wording
+from celadon.kube.releases import is_since, wording
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Process figures ---------------------------------------------------------
 #
@@ -62,6 +62,9 @@ _MEDIA_TYPE: Final = wording(
     v1_33=f"{CONTENT_TYPE}; escaping=values",
 )
 """What the client library of each release calls the text; no name here needs an escape."""
+_OBJECTS_DEPRECATED: Final = wording("1.34.0", v1_35="")
+"""Since when each release says that the objects of a resource have another metric."""
+_OBJECTS_HELP: Final = wording(table.STORAGE_OBJECTS.help, v1_34=table.RESOURCE_OBJECTS.help)
 
 START_TIME: Final = Gauge(
     Description(
@@ -420,9 +423,16 @@ class ServerMetrics:
             self.request_seconds,
             self.terminations,
             self.requests,
-            Gauge(table.RESOURCE_OBJECTS, self._resource_objects),
+            *self._objects_by_group(),
             self.response_bytes,
-            Gauge(table.STORAGE_OBJECTS, self._storage_objects),
+            Gauge(
+                replace(
+                    table.STORAGE_OBJECTS,
+                    help=_OBJECTS_HELP.text,
+                    deprecated=_OBJECTS_DEPRECATED.text,
+                ),
+                self._storage_objects,
+            ),
             self.policy_check_seconds,
             self.policy_checks,
             self.watch_event_bytes,
@@ -431,6 +441,10 @@ class ServerMetrics:
             self.policy_seconds,
             *process_families(),
         )
+
+    def _objects_by_group(self) -> tuple[Family, ...]:
+        is_there = is_since("1.34")
+        return (Gauge(table.RESOURCE_OBJECTS, self._resource_objects),) if is_there else ()
 
     def page(self) -> Callable[[], HttpAnswer]:
         """`/metrics`: what is counted is taken at once, and written by what is returned. Of a

@@ -6,8 +6,8 @@ the target as their object, `delete` removes it. `when` holds conditions on neig
 target, `gate` names a feature gate (`!Gate` when it must be off), `plugin` the admission plugin
 that does it. Where `nil` stands, a list or map that came empty is left empty; its path has to start
 at the root. Of fields that one gate takes away, each stays in a changed object that used any of
-them; one that is taken `alone` stays only where it was used itself, and one of `new` objects only
-stays in all changed ones.
+them; one that is taken `alone` stays only where it was used itself, or one it is `keptWith`, and
+one of `new` objects only stays in all changed ones.
 
 Gates and plugins are looked at while compiling, so a compiled rule only touches the object.
 """

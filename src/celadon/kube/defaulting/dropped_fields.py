@@ -83,6 +83,8 @@ def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> D
         key = f"{rule.get('gate')} {path if rule.get('alone') else ''}"
         if is_lost or (_is_drop(rule) and path.startswith(_STATUS) is status):
             by_gate.setdefault(key, []).append((path, rule))
+            for other in rule.get("keptWith", ()):
+                elsewhere.setdefault(key, []).append(_way(other, {}))
         elif is_used_as_a_whole and _is_drop(rule):
             elsewhere.setdefault(key, []).append(_way(path, rule))
     drops = tuple(_drop(same, elsewhere.get(key, ()), gates) for key, same in by_gate.items())

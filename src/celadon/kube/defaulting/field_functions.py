@@ -85,8 +85,10 @@ DROP_STOP_SIGNAL: Final = "dropStopSignal"
 DROP_IMAGE_VOLUMES: Final = "dropImageVolumes"
 DROP_INIT_POLICIES: Final = "dropInitPolicies"
 PLAIN_PROC_MOUNT: Final = "plainProcMount"
+DROP_CAPACITY: Final = "dropCapacity"
 DROP_NOTHING: Final = "dropNothing"
 DROPPING: Final[Mapping[str, str]] = {
+    DROP_CAPACITY: "",
     DROP_IMAGE_VOLUMES: "[*].image",
     DROP_INIT_POLICIES: "[*].restartPolicy",
     DROP_NOTHING: "",
@@ -99,6 +101,7 @@ IDLE: Final[Mapping[str, str]] = {DROP_INIT_POLICIES: "Always", PLAIN_PROC_MOUNT
 """The values that such functions leave where they are: an object with one does not use the gate."""
 
 PARTLY_DROPPED: Final[Mapping[str, Rule]] = {
+    "capacity": {"fn": DROP_CAPACITY},
     "initContainers": {"fn": DROP_INIT_POLICIES},
     "procMount": {"fn": PLAIN_PROC_MOUNT},
     "volumes": {"fn": DROP_IMAGE_VOLUMES},
@@ -230,6 +233,22 @@ def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
         parent[key] = stored[:1]
 
 
+_NOT_REQUESTED: Final = frozenset({"name", "firstAvailable"})
+
+
+def drop_capacity(parent: Any, key: str, run: Run, _: Rule) -> None:
+    """Drop the capacity that a request for devices names. One of `v1beta1` that names nothing else
+    is left with an empty one: inside, where it is dropped, it still asks for a device."""
+    if parent.get(key) is None:
+        return
+    run.is_disturbed = True
+    others = parent.keys() - _NOT_REQUESTED - {key}
+    if any(parent[field] or isinstance(parent[field], bool | list) for field in others):
+        del parent[key]
+    else:
+        parent[key] = {}
+
+
 def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
     """Drop `lifecycle.stopSignal` without its feature gate, and an empty `lifecycle` with it."""
     lifecycle = parent.get(key)
@@ -288,6 +307,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
     "dropKeys": drop_keys,
     DROP_IMAGE_VOLUMES: drop_image_volumes,
     DROP_INIT_POLICIES: drop_init_policies,
+    DROP_CAPACITY: drop_capacity,
     DROP_NOTHING: drop_nothing,
     DROP_STOP_SIGNAL: drop_stop_signal,
     PLAIN_PROC_MOUNT: plain_proc_mount,

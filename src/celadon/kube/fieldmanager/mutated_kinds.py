@@ -22,7 +22,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager import merge_types
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
-from celadon.kube.go.go_json import Document, with_raw
+from celadon.kube.go.go_json import Document, as_written, with_raw
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
@@ -443,7 +443,7 @@ class MutatedKinds:
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         request_bodies.require_kind(document)
-        form = mutated_custom(custom.mutated(document), kind, self.context).form()
+        form = mutated_custom(custom.mutated(as_written(document)), kind, self.context).form()
         gvk = metadata.gvk(form)
         if gvk.api_version == kind.api_version:
             return Patched(form)
@@ -463,9 +463,7 @@ class CustomScaleKinds(MutatedKinds):
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
         """Raise MutationRefused, or StatusError (500) for what has no kind."""
         request_bodies.require_object(document, kind)
-        if not document.get("kind"):
-            # Unlike a custom resource, a scale is written in Go's order, but for what is patched.
-            raise request_bodies.kind_missing(dict(sorted(document.items())))
+        request_bodies.require_kind_of_scale(document)
         gvk = metadata.gvk(document)
         if gvk.group != expected.group:
             raise MutationRefused(unsuitable(gvk, expected))

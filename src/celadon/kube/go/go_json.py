@@ -429,9 +429,9 @@ def _read(number: int | float) -> int | float:
 
 
 def _written(number: int | float) -> int | float:
-    if isinstance(number, float) and number.is_integer() and abs(number) < EXPONENT_FROM:
-        return _read(int(number))
-    return number
+    if isinstance(number, float) and not (number.is_integer() and abs(number) < EXPONENT_FROM):
+        return number
+    return _read(int(number))
 
 
 def _changed(value: object, change: Callable[[int | float], int | float]) -> Any:

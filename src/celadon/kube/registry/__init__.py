@@ -31,7 +31,7 @@ from celadon.kube.registry.patches import (
 )
 from celadon.kube.registry.request_bodies import (
     Incoming,
-    OtherKind,
+    NotConverted,
     WriteOptions,
     draft_of,
     read_mutated,
@@ -51,7 +51,7 @@ __all__ = [
     "Draft",
     "Incoming",
     "JsonPatchError",
-    "OtherKind",
+    "NotConverted",
     "Strategy",
     "Surroundings",
     "Target",

@@ -46,16 +46,24 @@ from celadon.kube.registry.request_bodies import (
     STRICT,
     WARN,
     Incoming,
+    NotConverted,
     draft_of,
     stray_fields,
     structure_of,
 )
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
+from celadon.kube.resources.api_resources import SCALE
 from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, raw_ways, schema_for
-from celadon.kube.schemas.struct_decoding import decode, repeated_fields, struct_codec
+from celadon.kube.schemas.struct_decoding import (
+    codec_for,
+    decode,
+    repeated_fields,
+    round_trip,
+    struct_codec,
+)
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
@@ -75,6 +83,14 @@ NO_COUNT: Final = -(2**31)
 BAD_MERGE_PATCH: Final = "Invalid JSON Patch"
 SCHEME_OF_SCALES: Final = "k8s.io/client-go/scale/util.go:146"
 """Where upstream looks for the kinds of scales of custom resources."""
+_SCHEME_OF_CLIENTS: Final = wording(
+    "k8s.io/client-go/kubernetes/scheme/register.go:82",
+    v1_31="k8s.io/client-go/kubernetes/scheme/register.go:81",
+    v1_32="k8s.io/client-go/kubernetes/scheme/register.go:82",
+    v1_33="k8s.io/client-go/kubernetes/scheme/register.go:83",
+    v1_36="k8s.io/client-go/kubernetes/scheme/register.go:84",
+)
+"""Where it looks for them behind mutating admission."""
 _DECODING: Final = "error decoding patch: "
 _GO_MAP: Final = "map[string]interface {}"
 
@@ -377,6 +393,26 @@ def require_count(scale: JsonObject, target: Target) -> None:
     if (scale.get("spec") or {}).get("replicas") == NO_COUNT:
         count_path = "." + ".".join(target.scale_paths.spec_replicas)
         raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
+
+
+def read_mutated_scale(document: Any, context: DefaultingContext) -> tuple[JsonObject, Draft]:
+    """Return what `read_mutated` does, of the scale of a custom resource, which upstream reads as
+    if it were a custom resource and then converts. StatusError (500)."""
+    request_bodies.require_object(document, SCALE)
+    request_bodies.require_kind_of_scale(document)
+    gvk = metadata.gvk(document)
+    if codec_for(gvk) is None:
+        reason = request_bodies.unregistered(gvk, scheme=_SCHEME_OF_CLIENTS.text)
+        raise NotConverted(reason)
+    try:
+        decoded = round_trip(converted(in_message_order(document), gvk), gvk)
+    except DecodeError as error:
+        text = f"unable to convert unstructured object to {gvk}: {restore_error(error)}"
+        raise NotConverted(text) from None
+    if decoded is None or gvk != SCALE:
+        text = f"converting ({gvk.version}.{gvk.kind}) to (v1.Scale): unknown conversion"
+        raise NotConverted(text)
+    return decoded, drafted(decoded, SCALE, context)
 
 
 def _draft(

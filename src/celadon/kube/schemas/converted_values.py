@@ -22,12 +22,15 @@ Integer: TypeAlias = Callable[[Any, int], Any]
 """What becomes of a number in an integer field of so many bits."""
 
 _BITS: Final = {"i": 32, "l": 64}
+_LARGEST: Final = 1 << 63
 
 
 def go_integer(value: Any, bits: int) -> int:
     """Return the integer that Go makes of a number. DecodeError for one with a fraction."""
     if isinstance(value, float) and not value.is_integer():
         raise DecodeError(f"cannot convert float64 to int{bits}")
+    if not -_LARGEST <= value < _LARGEST:
+        value = -_LARGEST  # what processors make of a float that no integer holds
     half = 1 << (bits - 1)
     return (int(value) + half) % (2 * half) - half
 
