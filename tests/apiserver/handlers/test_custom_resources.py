@@ -472,3 +472,35 @@ def test_applies_pass_over_times_that_are_none(customs: Running, member: str, va
     made = ask(customs, "PATCH", path, body, content_type=APPLY)
     assert made.code == 201
     assert read(made)["metadata"].get(member) != value
+
+
+@pytest.mark.parametrize(
+    ("inner", "reason"),
+    [
+        ({"kind": None}, 'spec.kind: Invalid value: "null": must be a string'),
+        (
+            {"kind": "Pod", "metadata": {"creationTimestamp": "x"}},
+            'spec.metadata: Invalid value: map[string]interface {}{"creationTimestamp":"x"}: '
+            'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+        ),
+    ],
+)
+def test_what_an_apply_makes_of_an_embedded_resource_is_validated(
+    running: Running, inner: dict[str, Any], reason: str
+) -> None:
+    made = definition("Frame", "frames", "Cluster")
+    embedded = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    for version in made["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": embedded}}
+        del version["subresources"]
+    make(running, DEFINITIONS, made)
+    path = f"/apis/{GROUP}/v1/frames"
+    make(running, path, custom("Frame", "f", spec={"apiVersion": "v1", "kind": "Pod"}))
+    body = custom("Frame", "f", spec={"apiVersion": "v1", **inner})
+    query = "fieldManager=m&force=true"
+    code, text = said(ask(running, "PATCH", f"{path}/f?{query}", body, content_type=APPLY))
+    assert (code, text) == (422, f'Frame.{GROUP} "f" is invalid: {reason}')

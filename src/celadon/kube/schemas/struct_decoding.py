@@ -679,7 +679,10 @@ class StrayField(NamedTuple):
     @property
     def path(self) -> str:
         """Return the path of the field: `spec.containers[0].imge`."""
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
+        in_brackets = (int, MapKey)
+        steps = (
+            f"[{step}]" if isinstance(step, in_brackets) else f".{step}" for step in self.steps
+        )
         return "".join(steps).removeprefix(".")
 
     @property
