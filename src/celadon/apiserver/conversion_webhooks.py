@@ -326,7 +326,9 @@ def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
     result = dict(metadata.metadata(before))
     for name in ("labels", "annotations"):
         texts = data.get(name)
-        if texts is None:
+        if (
+            texts is None or texts == {}
+        ):  # its type, which all metadata is read by, has no empty map
             result.pop(name, None)
             continue
         if not isinstance(texts, dict):
