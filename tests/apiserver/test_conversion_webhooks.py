@@ -309,7 +309,9 @@ def test_of_the_metadata_only_labels_and_annotations_count() -> None:
         "labels": {"a": "b"},
         "annotations": {"c": "d"},
     }
-    assert "labels" not in answered(with_metadata(labels=None))["metadata"]
+    for none in (None, {}):
+        made = answered(with_metadata(labels=none, annotations=none))["metadata"]
+        assert made.keys() == STORED["metadata"].keys() - {"labels"}
 
 
 @pytest.mark.parametrize(
