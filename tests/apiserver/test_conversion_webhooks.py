@@ -287,6 +287,11 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
             "Status.response.result.reason of type v1.StatusReason",
         ),
         (
+            with_response(uid=1),
+            f"{OF} failed: json: cannot unmarshal number into Go struct field "
+            "ConversionResponse.response.uid of type types.UID",
+        ),
+        (
             lambda document: document.update(request=[1]),
             f"{OF} failed: json: cannot unmarshal array into Go struct field "
             "ConversionReview.request of type v1.ConversionRequest",
