@@ -314,8 +314,9 @@ def test_of_the_metadata_only_labels_and_annotations_count() -> None:
         "labels": {"a": "b"},
         "annotations": {"c": "d"},
     }
-    for none in (None, {}):
-        made = answered(with_metadata(labels=none, annotations=none))["metadata"]
+    nothing: tuple[Any, ...] = (None, {})
+    for empty in nothing:
+        made = answered(with_metadata(labels=empty, annotations=empty))["metadata"]
         assert made.keys() == STORED["metadata"].keys() - {"labels"}
 
 
