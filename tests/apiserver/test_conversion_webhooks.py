@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -287,6 +288,11 @@ SCHEME = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
             "Status.response.result.reason of type v1.StatusReason",
         ),
         (
+            with_response(uid=1),
+            f"{OF} failed: json: cannot unmarshal number into Go struct field "
+            "ConversionResponse.response.uid of type types.UID",
+        ),
+        (
             lambda document: document.update(request=[1]),
             f"{OF} failed: json: cannot unmarshal array into Go struct field "
             "ConversionReview.request of type v1.ConversionRequest",
@@ -309,7 +315,10 @@ def test_of_the_metadata_only_labels_and_annotations_count() -> None:
         "labels": {"a": "b"},
         "annotations": {"c": "d"},
     }
-    assert "labels" not in answered(with_metadata(labels=None))["metadata"]
+    nothing: tuple[Any, ...] = (None, {})
+    for empty in nothing:
+        made = answered(with_metadata(labels=empty, annotations=empty))["metadata"]
+        assert made.keys() == STORED["metadata"].keys() - {"labels"}
 
 
 @pytest.mark.parametrize(
@@ -514,6 +523,18 @@ def test_finalizers_are_taken_away_only_where_the_object_can_be_read(
     answer = ask(server, "PATCH", path("v2", "o"), release, content_type=MERGE)
     assert read(answer)["metadata"]["deletionTimestamp"]
     assert ask(server, "GET", path("v2", "o")).code == 404
+
+
+def test_what_an_apply_leaves_nothing_of_needs_no_webhook() -> None:
+    async def call(*_: Any, **__: Any) -> Reply:
+        raise AssertionError("the webhook is called")
+
+    kinds: Any = SimpleNamespace(custom={V1, V2}, conversions=conversion_webhooks([definition()]))
+    conversions = Conversions(lambda: kinds, call, lambda: "uid")
+    assert conversions.converted({"apiVersion": V2.api_version, "kind": "Conv"}, V1) == {
+        "apiVersion": V1.api_version,
+        "kind": "Conv",
+    }
 
 
 def test_what_became_of_calls_is_counted(server: Running, hook: Hook) -> None:

@@ -12,6 +12,7 @@ import http.server
 import json
 import ssl
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -236,13 +237,21 @@ def _set(holder: Json, place: str, value: Json) -> None:
         holder[last] = value
 
 
+# The path of the webhook's URL holds the recipe: compressed, for a server refuses long ones.
+def _path_of(steps: Json) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(json.dumps(steps).encode())).decode().rstrip("=")
+
+
+def _recipe_of(path: str) -> Json:
+    return json.loads(zlib.decompress(base64.urlsafe_b64decode(path + "==")))
+
+
 class _Hook(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers["content-length"]))
-        text = self.path.strip("/").partition("?")[0]
-        steps = json.loads(base64.urlsafe_b64decode(text + "=="))
+        steps = _recipe_of(self.path.strip("/").partition("?")[0])
         code, media, body = converted(json.loads(data), steps)
         self.send_response(code)
         if media:
@@ -412,10 +421,9 @@ class _Life:
         }
 
     def name_webhook(self) -> None:
-        text = base64.urlsafe_b64encode(json.dumps(self.recipe).encode()).decode().rstrip("=")
         webhook = {
             "clientConfig": {
-                "url": f"https://127.0.0.1:{self.port}/{text}",
+                "url": f"https://127.0.0.1:{self.port}/{_path_of(self.recipe)}",
                 "caBundle": self.trusted,
             },
             "conversionReviewVersions": self.reviews,

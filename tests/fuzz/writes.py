@@ -55,6 +55,7 @@ _MASKS: Final = (
     (re.compile(r"\(0x[0-9a-f]+\)"), "(ADDRESS)"),
     (re.compile(r'(?<=in scheme \\")k8s.io/kubernetes/(?=pkg/)'), ""),  # if it was built so
     (re.compile(r"(\\u00a0|\u00a0| )+"), " "),  # go-cmp has one or the other, by chance
+    (re.compile(r"\bkube-apiserver-1\.\d+"), "kube-apiserver"),  # as the binary is called
 )
 
 

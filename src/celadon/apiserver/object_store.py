@@ -250,7 +250,9 @@ class ObjectStore:
         self.store = store
         self._event_seconds = event_seconds
         self._decoded = ObjectMemory[str, StoredObject](_CURRENT)
-        self._former = ObjectMemory[tuple[str, int], StoredObject](_FORMER)
+        self._former = ObjectMemory[tuple[str, int, int], StoredObject](_FORMER)
+        """Earlier states, by key, the revision that wrote them and the one that they are shown
+        with, which is later where something was deleted or left a selection."""
         self._coming = ObjectMemory[int, tuple[bytes, JsonObject]](_COMING)
         """What has been read before it was there, by the identity of its bytes, which are kept."""
         self._encoded: dict[int, JsonObject] = {}
@@ -387,7 +389,7 @@ class ObjectStore:
             return None
         if stored.revision == entry.mod_revision:
             return stored
-        return self._former.get((entry.key, entry.mod_revision))
+        return self._former.get((entry.key, entry.mod_revision, entry.mod_revision))
 
     @on_loop
     def _all_known(self, entries: Sequence[Entry]) -> Sequence[StoredObject | None]:
@@ -418,11 +420,12 @@ class ObjectStore:
         stored_object = StoredObject(obj, entry.mod_revision, len(entry.value))
         newer = self._decoded.get(entry.key)
         if newer is not None and newer.revision > entry.mod_revision:
-            self._former.keep((entry.key, entry.mod_revision), stored_object, weight(entry.value))
+            written = (entry.key, entry.mod_revision, entry.mod_revision)
+            self._former.keep(written, stored_object, weight(entry.value))
             return stored_object
         if newer is not None:
             former = self._decoded.weight_of(entry.key)
-            self._former.keep((entry.key, newer.revision), newer, former)
+            self._former.keep((entry.key, newer.revision, newer.revision), newer, former)
         self._decoded.keep(entry.key, stored_object, weight(entry.value))
         return stored_object
 
@@ -433,9 +436,9 @@ class ObjectStore:
         return [self._kept(entry, obj) for entry, obj in zip(entries, read, strict=True)]
 
     def last(self, event: Event) -> JsonObject:
-        """Return what a deletion took away, with the revision of the deletion."""
-        assert event.previous is not None, "a deletion of something"
-        key = (event.key, event.revision)
+        """Return what an event took away from who watches, with the revision of the event."""
+        assert event.previous is not None, "there was something"
+        key = (event.key, event.previous.mod_revision, event.revision)
         stored = self._former.get(key)
         if stored is None:
             former = self._decoded.get(event.key)

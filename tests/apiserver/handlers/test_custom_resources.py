@@ -472,3 +472,27 @@ def test_applies_pass_over_times_that_are_none(customs: Running, member: str, va
     made = ask(customs, "PATCH", path, body, content_type=APPLY)
     assert made.code == 201
     assert read(made)["metadata"].get(member) != value
+
+
+def test_what_an_apply_makes_of_an_embedded_resource_is_validated(running: Running) -> None:
+    made = definition("Casing", "casings", "Cluster")
+    embedded = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    for version in made["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": embedded}}
+        del version["subresources"]
+    make(running, DEFINITIONS, made)
+    path = f"/apis/{GROUP}/v1/casings"
+    make(running, path, custom("Casing", "c", spec={"apiVersion": "v1", "kind": "Pod"}))
+    spec = {"apiVersion": "v1", "kind": "Pod", "metadata": {"creationTimestamp": "x"}}
+    body, query = custom("Casing", "c", spec=spec), "fieldManager=m&force=true"
+    code, text = said(ask(running, "PATCH", f"{path}/c?{query}", body, content_type=APPLY))
+    assert (code, text) == (
+        422,
+        f'Casing.{GROUP} "c" is invalid: spec.metadata: Invalid value: '
+        '{"creationTimestamp":"x"}: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse '
+        '"x" as "2006"',
+    )

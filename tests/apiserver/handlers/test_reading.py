@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -56,6 +57,32 @@ def test_pages_are_of_one_revision() -> None:
         second = await listed(shelf, f"limit=3&continue={first.continue_token}")
         assert (names(second), second.revision) == (["d"], first.revision)
         assert second.meta() == {"resourceVersion": str(first.revision)}
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("namespace", "fields", "chosen", "ends"),
+    [
+        ("a", "metadata.name=b", ["b"], True),
+        ("a", "metadata.name=b,metadata.name!=c", ["b"], True),
+        ("a", "metadata.name=b,metadata.name=c", [], True),
+        ("a", "metadata.name=x", [], True),
+        ("a", "metadata.name=b,metadata.namespace=z", [], True),
+        ("a", "metadata.name=b/c", [], True),
+        ("", "metadata.name=b,metadata.namespace=a", ["b"], True),
+        ("", "metadata.name=b", ["b"], False),
+        ("", "metadata.name=b,metadata.namespace=a/b", [], True),
+        ("a", "metadata.name!=a", ["b"], False),
+    ],
+)
+def test_no_page_ends_behind_the_only_name_that_is_selected(
+    namespace: str, fields: str, chosen: list[str], *, ends: bool
+) -> None:
+    async def scenario() -> None:
+        query = urlencode({"limit": 1, "fieldSelector": fields})
+        page = await listed(await filled(), query, namespace)
+        assert (names(page), not page.continue_token) == (chosen, ends)
 
     asyncio.run(scenario())
 

@@ -272,6 +272,27 @@ def test_objects_enter_and_leave_a_selection() -> None:
     run(scenario)
 
 
+def test_what_left_a_selection_is_shown_as_it_was_whoever_has_read_the_history() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        made = await shelf.create("a", k="1")
+        await shelf.update("a", k="2")
+        await shelf.update("a", k="3")
+        since = f"resourceVersion={made.revision}"
+
+        async def history(selector: str) -> list[tuple[str, dict[str, str]]]:
+            stream = opened(shelf, since + selector)
+            events = [await anext(stream) for _ in range(1 if selector else 2)]
+            await stream.aclose()
+            return [(event.type, dict(metadata.labels(event.object))) for event in events]
+
+        changes = [("MODIFIED", {"k": "2"}), ("MODIFIED", {"k": "3"})]
+        for _ in range(2):
+            assert await history("") == changes
+            assert await history("&labelSelector=k=1") == [("DELETED", {"k": "1"})]
+
+    run(scenario)
+
+
 def test_bookmarks_end_the_initial_events_and_the_watch() -> None:
     async def scenario(shelf: Shelf) -> None:
         made = await shelf.create("a")

@@ -62,6 +62,14 @@ INVALID: list[tuple[Any, list[str]]] = [
         ['metadata.ownerReferences.uid: Invalid value: "": must not be empty'],
     ),
     (
+        TYPED | {"metadata": {"managedFields": [{}, {"operation": "X", "fieldsType": "Y"}]}},
+        [
+            'metadata.managedFields[0].operation: Invalid value: "": must be `Apply` or `Update`',
+            'metadata.managedFields[1].operation: Invalid value: "X": must be `Apply` or `Update`',
+            'metadata.managedFields[1].fieldsType: Invalid value: "Y": must be `FieldsV1`',
+        ],
+    ),
+    (
         TYPED | {"metadata": "x"},
         [
             'metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type '
@@ -119,6 +127,13 @@ def test_unknown_metadata_is_dropped() -> None:
     assert meta["x"] == 1
 
 
+def test_unknown_metadata_below_a_map_is_named_by_its_key() -> None:
+    maps = {"type": "object", "additionalProperties": EMBEDDED}
+    given = gizmo({"m": {"k.k": TYPED | {"metadata": {"x": 1}}}})
+    found = kind(struct(m=maps)).prepare(given)
+    assert [one.path for one in found.dropped] == ["spec.m[k.k].metadata.x"]
+
+
 def test_resources_without_metadata_do_not_hide_the_next() -> None:
     lists = {"type": "array", "items": EMBEDDED}
     unreadable = TYPED | {"metadata": 3}
@@ -160,3 +175,9 @@ def test_what_was_stored_loses_what_cannot_be_read() -> None:
     shown = known.shown(gizmo({"r": TYPED | {"metadata": 3}}))
     assert shown["spec"]["r"] == TYPED
     assert meta == {"name": "n", "labels": 3, "x": 1}
+
+
+def test_metadata_that_a_mutator_left_null_is_empty() -> None:
+    mutated = gizmo({"r": TYPED | {"metadata": None}})
+    stored = kind(struct(r=EMBEDDED)).read_back(mutated, is_mutated=True)
+    assert stored["spec"]["r"] == TYPED | {"metadata": {}}

@@ -21,7 +21,9 @@ from celadon.kube.registry.decoded_object import (
 )
 from celadon.kube.registry.scale import scale_of
 from celadon.kube.releases import answering_as
+from celadon.kube.resources.api_resources import ScalePaths
 from celadon.kube.schemas.value_decoding import DecodeError
+from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -250,3 +252,25 @@ def test_only_a_link_is_left_out() -> None:
     linked = {"kind": "K", "metadata": {"name": "a", "selfLink": "/a"}}
     assert without_link(linked) == plain
     assert without_link({"kind": "K"}) == {"kind": "K"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "state", "message"),
+    [
+        (
+            {"size": 1.5},
+            {},
+            ".spec.size accessor error: 1.5 is of the type float64, expected int64",
+        ),
+        ([1], {}, ".spec.size accessor error: [1] is of the type []interface {}, expected map"),
+        ({"size": 1}, 1, ".status.size accessor error: 1 is of the type int64, expected map"),
+        ({"size": 1}, {"text": 1}, ".status.text accessor error: 1 is of the type int64, expected"),
+        ({}, {"size": "x"}, ".status.size accessor error: x is of the type string, expected int64"),
+    ],
+)
+def test_no_scale_shows_what_is_no_count(spec: Any, state: Any, message: str) -> None:
+    paths = ScalePaths(("spec", "size"), ("status", "size"), ("status", "text"))
+    with pytest.raises(StatusError) as refused:
+        scale_of({"metadata": {"name": "a"}, "spec": spec, "status": state}, paths, 0)
+    assert refused.value.status.code == 500
+    assert refused.value.status.message.startswith(message)

@@ -65,12 +65,15 @@ def test_names_and_values_are_judged_in_updates_too(field: str, value: Json, pla
             'manager: Invalid value: "m\\x01": invalid character U+0001 (at position 1)',
         ),
         ({"subresource": "x" * 257}, "subresource: Too long: may not be more than 256 bytes"),
+        ({"operation": ""}, 'operation: Invalid value: "": must be `Apply` or `Update`'),
+        ({"fieldsType": "x"}, 'fieldsType: Invalid value: "x": must be `FieldsV1`'),
     ],
 )
-def test_names_of_managers(entry: Json, wrong: str) -> None:
+def test_managers(entry: Json, wrong: str) -> None:
     errors = [f"metadata.managedFields[0].{wrong}"] if wrong else []
-    assert told({"managedFields": [entry]}) == errors
-    given = {"name": "a", "managedFields": [entry]}
+    managers = [{"operation": "Apply", **entry}]
+    assert told({"managedFields": managers}) == errors
+    given = {"name": "a", "managedFields": managers}
     assert [str(one) for one in validate_object_meta_update(given, {"name": "a"})] == errors
 
 

@@ -19,7 +19,15 @@ from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import HttpRequest, NetworkFailure
 from celadon.apiserver.loop_offloading import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
-from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
+from celadon.kube import (
+    GroupResource,
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    metadata,
+    name_rules,
+    status,
+)
 from celadon.kube.crd import CustomKind
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -391,9 +399,15 @@ class Reader:
         most: int | None = None,
     ) -> ObjectList:
         """Up to `limit` objects that are selected, however many entries have to be read for it:
-        `most` at once."""
+        `most` at once. Where only one name can be selected, only that is read, and no page ends
+        behind it."""
         resource = endpoint.resource
         selection = object_store.ObjectSelection.of(options)
+        name, namespace = ("", "") if start else _only_place(endpoint, options)
+        if name:
+            page = self._objects.page(resource, namespace, start=name, limit=1, revision=revision)
+            found = self.all_shown([stored.object for stored in page.objects], resource)
+            return ObjectList(tuple(filter(selection.matches, found)), page.revision)
         at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
         if most is not None:
             at_once = min(at_once or most, most)
@@ -446,6 +460,19 @@ class Reader:
         token = request_info.ContinueToken(revision, f"{key}\0").text()
         remaining = None if options.has_selector else rest
         return ObjectList(tuple(chosen), revision, token, remaining)
+
+
+def _only_place(endpoint: Endpoint, options: ListOptions) -> tuple[str, str]:
+    """Return name and namespace of the one object that fields can select; empty where several may
+    be, or where the name would be no part of a key."""
+    # As `ListPredicate` of k8s.io/apiserver `pkg/registry/generic/registry`.
+    name = options.fields.exact("metadata.name") or ""
+    if not name or name_rules.path_segment_name(name):
+        return "", ""
+    if not endpoint.resource.namespaced:
+        return name, ""
+    namespace = endpoint.namespace or options.fields.exact("metadata.namespace") or ""
+    return ("", "") if name_rules.dns1123_label(namespace) else (name, namespace)
 
 
 def _not_found(endpoint: Endpoint) -> StatusError:

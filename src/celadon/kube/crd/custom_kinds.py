@@ -144,13 +144,13 @@ def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[Fie
         return
     yield from _count_errors(obj, scale.status_replicas)
     if scale.selector:
-        lookup = _found(obj, scale.selector, "string")
+        lookup = scale_part(obj, scale.selector, "string")
         if lookup.trouble:
             yield invalid(_path(scale.selector), "", lookup.trouble)
 
 
 def _count_errors(obj: JsonDict, names: tuple[str, ...]) -> Iterable[FieldError]:
-    lookup = _found(obj, names, "int64")
+    lookup = scale_part(obj, names, "int64")
     if lookup.trouble:
         yield invalid(_path(names), 0, lookup.trouble)
     elif lookup.value is not None and lookup.value < 0:
@@ -167,7 +167,8 @@ class _PathValue(NamedTuple):
     trouble: str = ""
 
 
-def _found(obj: JsonDict, names: tuple[str, ...], expected: str) -> _PathValue:
+def scale_part(obj: JsonObject, names: tuple[str, ...], expected: str) -> _PathValue:
+    """Return what a scale shows of an object, if it has Go's type `expected`."""
     value: Any = obj
     for i, name in enumerate(names):
         if value is None:

@@ -67,7 +67,7 @@ def drop_unreadable(obj: JsonDict, schema: Schema) -> None:
         for name in _TYPE_FIELDS:
             if name in item and not isinstance(item[name], str):
                 del item[name]
-        meta = item.get("metadata", {})
+        meta = item.get("metadata") or {}
         if not isinstance(meta, dict):
             del item["metadata"]
         elif not _is_readable(meta):

@@ -98,6 +98,8 @@ NAMED: Final[Mapping[str, str]] = {
     "ContainerRestartRule": "action ContainerRestartRuleAction",
     "ContainerRestartRuleOnExitCodes": "operator ContainerRestartRuleOnExitCodesOperator",
     "ContainerStatus": "allocatedResources {}ResourceList; stopSignal Signal",
+    "ConversionRequest": "uid types.UID",
+    "ConversionResponse": "uid types.UID",
     "CronJobSpec": "concurrencyPolicy ConcurrencyPolicy",
     "CustomResourceConversion": "strategy ConversionStrategyType",
     "CustomResourceDefinitionCondition": """status ConditionStatus;

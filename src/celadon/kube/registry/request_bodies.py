@@ -625,7 +625,8 @@ def draft_of(
         drafted(by_name, target.kind, context)
         raise
     draft = replace(draft, gvk=kind, is_mutated=is_applied)
-    custom.require_readable(mutated)
+    if not is_applied:
+        custom.require_readable(mutated)
     return draft
 
 

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from celadon.kube import metadata, status
+from celadon.kube.crd.custom_kinds import scale_part
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.resources.api_resources import SCALE, ScalePaths
 
@@ -25,16 +26,19 @@ def scale_of(
 ) -> dict[str, object]:
     """Return the Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
-    replicas = _value_at(obj, paths.spec_replicas)
+    count = _value_at if paths is BUILT_IN else _custom_count
+    replicas = count(obj, paths.spec_replicas)
+    state: dict[str, object] = {"replicas": count(obj, paths.status_replicas) or 0}
+    selector = (
+        _custom_part(obj, paths.selector, "string") if paths.selector else _selector(obj, paths)
+    )
+    if selector:
+        state["selector"] = selector
     if replicas is None and paths is not BUILT_IN:
         if no_count is None:
             count_path = "." + ".".join(paths.spec_replicas)
             raise status.internal_error(f'the spec replicas field "{count_path}" does not exist')
         replicas = no_count
-    state: dict[str, object] = {"replicas": _value_at(obj, paths.status_replicas) or 0}
-    selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
-    if selector:
-        state["selector"] = selector
     return {
         "kind": SCALE.kind,
         "apiVersion": SCALE.api_version,
@@ -97,3 +101,16 @@ def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _custom_count(obj: JsonObject, names: tuple[str, ...]) -> Any:
+    return _custom_part(obj, names, "int64")
+
+
+def _custom_part(obj: JsonObject, names: tuple[str, ...], expected: str) -> Any:
+    """Return what stands at a place of a custom resource. StatusError (500) for another type, which
+    only a conversion webhook or an earlier definition can have left there."""
+    part = scale_part(obj, names, expected)
+    if part.trouble:
+        raise status.plain_error(part.trouble)
+    return part.value

@@ -679,7 +679,7 @@ class StrayField(NamedTuple):
     @property
     def path(self) -> str:
         """Return the path of the field: `spec.containers[0].imge`."""
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
+        steps = (f".{step}" if step.__class__ is str else f"[{step}]" for step in self.steps)
         return "".join(steps).removeprefix(".")
 
     @property

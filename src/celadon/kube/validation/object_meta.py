@@ -54,6 +54,8 @@ FIXED: Final = (
 _TEXTS: Final = ("name", "namespace")
 _MANAGER_BYTES: Final = 128
 _SUBRESOURCE_BYTES: Final = 256
+_OPERATIONS: Final = ("Apply", "Update")
+_FIELDS_TYPES: Final = ("FieldsV1", "", None)
 _UTF_8_BYTES: Final = 4
 """What a character takes at most."""
 _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
@@ -276,9 +278,18 @@ def field_manager_errors(manager: str, path: FieldPath) -> Errors:
 
 
 def _managed_fields(meta: JsonObject) -> Errors:
-    """Yield what is wrong with the managers of an object, whose fields were read before."""
+    """Yield what is wrong with the managers of an object. Only those of an embedded resource can be
+    of no operation or type: of others the fields were read before."""
     path = METADATA.child("managedFields")
     for index, entry in enumerate(meta.get("managedFields") or ()):
+        if entry.get("operation") not in _OPERATIONS:
+            operation = NamedText(entry.get("operation") or "")
+            detail = "must be `Apply` or `Update`"
+            yield fieldpath.invalid(path.index(index).child("operation"), operation, detail)
+        if entry.get("fieldsType") not in _FIELDS_TYPES:
+            fields_type = entry["fieldsType"]
+            detail = "must be `FieldsV1`"
+            yield fieldpath.invalid(path.index(index).child("fieldsType"), fields_type, detail)
         manager, subresource = entry.get("manager", ""), entry.get("subresource", "")
         if not manager.isprintable() or len(manager) * _UTF_8_BYTES > _MANAGER_BYTES:
             yield from field_manager_errors(manager, path.index(index).child("manager"))
