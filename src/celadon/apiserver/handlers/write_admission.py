@@ -288,7 +288,7 @@ def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
     """Restore managed fields that nobody can read to what they were, with a warning. As
     k8s.io/apiserver `pkg/endpoints/handlers/fieldmanager/admission.go`."""
     meta = draft.decoded.get("metadata") or {}
-    if "managedFields" in draft.unsound:  # upstream sees none
+    if draft.has_null_managers:
         if call.target.subresource == "status":
             meta.pop("managedFields", None)
         return

@@ -100,7 +100,17 @@ class Draft:
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
+        if self.has_null_managers:
+            meta = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+            return {**obj, "metadata": meta}
         return struct_decoding.with_empty_values(obj, self.run.empties) if self.run.empties else obj
+
+    @property
+    def has_null_managers(self) -> bool:
+        """Return whether a mutator has left managed fields of a custom resource of which nobody
+        sees any, for an entry that is null; they are written, as empty entries."""
+        entries = self.unsound.get("managedFields")
+        return isinstance(entries, list) and None in entries
 
     def unwritable(self, target: Target) -> str:
         """Return why metadata that mutators have spoiled cannot be written in another version;

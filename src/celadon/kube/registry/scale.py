@@ -10,7 +10,6 @@ from operator import itemgetter
 from typing import Any, Final
 
 from celadon.kube import metadata, status
-from celadon.kube.crd.custom_kinds import scale_part
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.resources.api_resources import SCALE, ScalePaths
 
@@ -110,6 +109,9 @@ def _custom_count(obj: JsonObject, names: tuple[str, ...]) -> Any:
 def _custom_part(obj: JsonObject, names: tuple[str, ...], expected: str) -> Any:
     """Return what stands at a place of a custom resource. StatusError (500) for another type, which
     only a conversion webhook or an earlier definition can have left there."""
+    # late: most commands have no custom resources, and take long enough without
+    from celadon.kube.crd.custom_kinds import scale_part
+
     part = scale_part(obj, names, expected)
     if part.trouble:
         raise status.plain_error(part.trouble)
