@@ -254,6 +254,13 @@ def test_only_a_link_is_left_out() -> None:
     assert without_link({"kind": "K"}) == {"kind": "K"}
 
 
+def test_counts_of_a_scale_have_32_bits() -> None:
+    paths = ScalePaths(("spec", "size"), ("status", "size"))
+    spec, state = {"size": 2**32 + 5}, {"size": 2**31}
+    shown = scale_of({"metadata": {"name": "a"}, "spec": spec, "status": state}, paths)
+    assert (shown["spec"], shown["status"]) == ({"replicas": 5}, {"replicas": -(2**31)})
+
+
 @pytest.mark.parametrize(
     ("spec", "state", "message"),
     [

@@ -102,8 +102,11 @@ def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:
     return value
 
 
-def _custom_count(obj: JsonObject, names: tuple[str, ...]) -> Any:
-    return _custom_part(obj, names, "int64")
+def _custom_count(obj: JsonObject, names: tuple[str, ...]) -> int | None:
+    """Return a count in the 32 bits of a scale: of one that only a conversion webhook can have
+    left, the lowest."""
+    count = _custom_part(obj, names, "int64")
+    return None if count is None else (count + 2**31) % 2**32 - 2**31
 
 
 def _custom_part(obj: JsonObject, names: tuple[str, ...], expected: str) -> Any:
