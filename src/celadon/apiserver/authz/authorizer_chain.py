@@ -177,8 +177,6 @@ _OWN_PODS: Final = {
     "status": ("update", "patch"),
     "eviction": ("create",),
 }
-
-
 NO_RULES: Final = "node authorizer does not support user rule resolution"
 
 
@@ -208,6 +206,7 @@ class NodeAuthorizer:
     gates: frozenset[str]
 
     def authorize(self, attributes: kube.Attributes) -> kube.Answer:
+        """Return that a kubelet may, or no opinion, with the reason if it is about a kubelet."""
         user = attributes.user
         if not _is_node(user):
             return kube.Ruling.NO_OPINION, "", None
