@@ -228,7 +228,7 @@ JSON_ALIASES = {
     "celadon.kube.registry.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
-    "celadon.apiserver.printers.table_forms": "a column of a table",
+    "celadon.apiserver.printers.tables": "a column of a table",
     "celadon.webhook.handlers": "the object that a handler may change",
     "celadon.webhook.webhook_rules": "a label selector",
 }

@@ -31,7 +31,7 @@ SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_propo
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
 TYPED_LISTS = (
-    "tests/kube/crd/rule_validation/test_typed_data.py"
+    "tests/kube/crd/rule_validation/test_cel_values.py"
     "::test_typed_lists_are_compared_and_added_in_proportion"
 )
 

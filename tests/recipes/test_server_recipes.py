@@ -145,7 +145,7 @@ def test_a_controller(copy: Copy) -> None:
 
 
 SHOW_COLUMN = """\
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionResource
 
 shape = built_in_shape(GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses"))
