@@ -356,7 +356,7 @@ CALLED_BY_OTHERS = {
     "celadon.cli.main.CommandParser._print_message": "argparse calls it",
     "celadon.cli.commands.playground": "`http.server` calls it",
     "celadon.goyaml.yaml_events.FlowParser": "PyYAML calls it",
-    "celadon.kube.resources.plugin_facts.PluginFacts": "what the plugins must agree with",
+    "celadon.kube.resources.admission_plugins.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",

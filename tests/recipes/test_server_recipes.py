@@ -53,7 +53,7 @@ SHORT_NAMES: Final = Behaviour(validate=_validate, resources=core("configmaps"),
 
 def test_a_plugin(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/kube/resources/plugin_facts.py",
+        "src/celadon/kube/resources/admission_plugins.py",
         '    PluginFacts("AlwaysAdmit", on=False, mutates=True, validates=True),\n',
         '    PluginFacts("ShortNames", on=False, validates=True),\n',
     )
