@@ -41,7 +41,7 @@ from pack_sources import FILES, FOLDERS, ROOT, SOURCES, Sources, every_source, l
 from release_sources import release_changes, release_sources
 
 from celadon.kube.releases import LATEST_RELEASE, answering_as
-from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, default_plugins, known_plugins
+from celadon.kube.resources.admission_plugins import PLUGIN_ORDER, default_plugins, known_plugins
 
 Json = Any
 
@@ -434,10 +434,10 @@ def _gate_text(state: Json) -> str:
 
 
 def plugins(folder: Path, release: str) -> Iterator[Finding]:
-    """How `plugin_facts` differs from the plugins that a server of the release has."""
+    """How `admission_plugins` differs from the plugins that a server of the release has."""
     path = folder / "admission-plugins.json"
     if not path.exists():
-        yield Finding(PLUGINS, "src/celadon/kube/resources/plugin_facts.py", "not given")
+        yield Finding(PLUGINS, "src/celadon/kube/resources/admission_plugins.py", "not given")
         return
     given = json.loads(path.read_text())
     with answering_as(release):
@@ -446,7 +446,9 @@ def plugins(folder: Path, release: str) -> Iterator[Finding]:
         listed = frozenset(given[key])
         for name in sorted(listed ^ known):
             text = f"is {key} in {release}" if name in listed else f"is not {key} in {release}"
-            yield Finding(PLUGINS, "src/celadon/kube/resources/plugin_facts.py", f"{name} {text}")
+            yield Finding(
+                PLUGINS, "src/celadon/kube/resources/admission_plugins.py", f"{name} {text}"
+            )
 
 
 def bootstrap(folder: Path, release: str) -> Iterator[Finding]:

@@ -16,11 +16,11 @@ const PACKER = String.raw`
 import ast, json, marshal, os, yaml, zipfile
 from importlib.util import MAGIC_NUMBER
 
-DOOR = "celadon.cli.playground.browser_door"
+DOOR = "celadon.cli.playground.browser_api"
 OUT = ("apiserver", "cli.audit", "cli.bootstrap", "cli.commands", "cli.replay", "migrate", "storage",
     "testing", "webhook")
-PROVING = ("cli.claims", "cli.definition_proofs", "cli.diff", "cli.playground.proving", "cli.proof",
-    "cli.report.diff_view", "cli.report.proof_view", "prove")
+PROVING = ("cli.diff", "cli.playground.proving", "cli.proof", "cli.property_proofs",
+    "cli.report.proof_view", "prove")
 
 def files(root, package):
     for parent, folders, names in os.walk(root):

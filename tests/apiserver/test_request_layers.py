@@ -9,7 +9,7 @@ import json
 import pytest
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.request_context import Notes
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import Undecodable
 from celadon.apiserver.operation.request_limits import RequestLimits

@@ -19,13 +19,13 @@ from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
 from celadon.admission.webhooks import Call, HookSet, Reply, dispatchers, hooks
 from celadon.apiserver import negotiation, object_store, request_layers
-from celadon.apiserver.controllers import own_objects, policy_and_quota_status
+from celadon.apiserver.controllers import policy_and_quota_status, system_objects
 from celadon.apiserver.controllers.controller_loops import StatusWrites
 from celadon.apiserver.discovery import discovery_documents
 from celadon.apiserver.handlers import (
     bindings_and_evictions,
-    calls,
     connect,
+    request_context,
     resource_endpoints,
     resource_handler,
     reviews,
@@ -39,7 +39,7 @@ from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import BRIEF_BYTES, MANY_OBJECTS
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
-from celadon.apiserver.printers import table_forms
+from celadon.apiserver.printers import tables
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
 from celadon.kube import StatusError, rbac
@@ -347,12 +347,12 @@ CONDITIONAL_HOOKS = {
 }
 
 STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
-    ("YAML", calls, "_document", review("application/yaml", b"[" * 20_000)),
-    ("doubled keys", calls, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
+    ("YAML", request_context, "_document", review("application/yaml", b"[" * 20_000)),
+    ("doubled keys", request_context, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
     ("JSON", request_bodies, "read_object", review("application/json", b"[" * 100_000)),
     (
         "protobuf",
-        calls,
+        request_context,
         "_of_message",
         review("application/vnd.kubernetes.protobuf", b"k8s\0" + b"\x0a\0" * 20_000),
     ),
@@ -450,7 +450,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("an object that waits", deletion_handler, "in_message_order", held_by("example.com/a")),
     (
         "rules of roles",
-        own_objects,
+        system_objects,
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),
@@ -489,8 +489,8 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         behind(DEFINITIONS, definition(), WIDGETS),
     ),
     ("defaults of a definition", custom_kinds.CustomKind, "prepare", filled_in_widget),
-    ("columns of one object", table_forms, "custom_cells", one_widget),
-    ("columns of a change", table_forms, "custom_cells", watched_widgets),
+    ("columns of one object", tables, "custom_cells", one_widget),
+    ("columns of a change", tables, "custom_cells", watched_widgets),
     (
         "the status of a definition",
         StatusWrites,

@@ -228,7 +228,7 @@ JSON_ALIASES = {
     "celadon.kube.registry.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
-    "celadon.apiserver.printers.table_forms": "a column of a table",
+    "celadon.apiserver.printers.tables": "a column of a table",
     "celadon.webhook.handlers": "the object that a handler may change",
     "celadon.webhook.webhook_rules": "a label selector",
 }
@@ -356,7 +356,7 @@ CALLED_BY_OTHERS = {
     "celadon.cli.main.CommandParser._print_message": "argparse calls it",
     "celadon.cli.commands.playground": "`http.server` calls it",
     "celadon.goyaml.yaml_events.FlowParser": "PyYAML calls it",
-    "celadon.kube.resources.plugin_facts.PluginFacts": "what the plugins must agree with",
+    "celadon.kube.resources.admission_plugins.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",

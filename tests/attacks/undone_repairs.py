@@ -31,7 +31,7 @@ SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_propo
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
 TYPED_LISTS = (
-    "tests/kube/crd/rule_validation/test_typed_data.py"
+    "tests/kube/crd/rule_validation/test_cel_values.py"
     "::test_typed_lists_are_compared_and_added_in_proportion"
 )
 
@@ -798,7 +798,7 @@ UNDONE = (
     ),
     Undone(
         "a policy whose name is the path of somebody else's file",
-        "cli/own_files.py",
+        "cli/celadon_documents.py",
         """_IN_NO_NAME.sub("_", "-".join(filter(None, names)))[:_LONGEST]""",
         """"-".join(filter(None, names))""",
         "tests/cli/commands/test_migrate.py::test_names_lead_to_no_other_folder",
@@ -928,7 +928,7 @@ UNDONE = (
     ),
     Undone(
         "an object whose file is written over the file of another",
-        "cli/own_files.py",
+        "cli/celadon_documents.py",
         "        self._taken.add(file.lower())\n",
         "",
         "tests/cli/report/test_check_view.py::test_no_two_objects_have_one_file",
@@ -1049,10 +1049,10 @@ UNDONE = (
     ),
     Undone(
         "a link to the playground with half a character, at which it fails inside",
-        "cli/playground/browser_door.py",
+        "cli/playground/browser_api.py",
         "        return read_json(text).value\n",
         "        return json.loads(text)\n",
-        "tests/cli/playground/test_browser_door.py::test_half_a_character_is_replaced",
+        "tests/cli/playground/test_browser_api.py::test_half_a_character_is_replaced",
     ),
     Undone(
         "a first extension server, for which the event loop imports",

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from celadon.admission.compiled_expressions import Expression
-from celadon.admission.explanations import TracingMeter
+from celadon.admission.explanation_values import TracingMeter
 from celadon.cel import EvaluationError, types
 from celadon.cli.annotated_source import Mark, Snippet, State, annotated
 from celadon.kube.library import environment

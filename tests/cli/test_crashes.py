@@ -13,7 +13,7 @@ import pytest
 from celadon.cli import lint as lint_module
 from celadon.cli import main as main_module
 from celadon.cli.check import object_judging
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from tests.cli.files import binding, config_map, policy, run, write
 from tests.paths import ROOT
 

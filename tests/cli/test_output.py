@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.processes import leave
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("z3")
 
 from celadon.admission import Operation, Request, Source
 from celadon.cli.check.check_report import Place
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.proof_report import (
     CONDITION,
     PART,

@@ -21,7 +21,7 @@ from celadon.cli.check.check_report import (
     State,
     Violation,
 )
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.report_model import ReportStyle, as_json, as_yaml

@@ -25,7 +25,7 @@ from celadon.apiserver.authn.service_account_tokens import (
 )
 from celadon.apiserver.authn.signed_tokens import SignedToken, encoded
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.request_context import Notes
 from celadon.apiserver.http.request_bytes import (
     BodyReader,
     ChunkedBody,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.own_objects import aggregated_rules
+from celadon.apiserver.controllers.system_objects import aggregated_rules
 from celadon.kube import fieldpath
+from celadon.kube.crd.cel_values import Unknown
 from celadon.kube.crd.openapi_validation import value_errors
-from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import MOST_ERROR_TEXT, FieldPath, as_many_as_fit
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import decode_schema

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from tests.hostile import mutated_inputs
 from tests.hostile.mutated_inputs import Mutations
 from tests.paths import ROOT

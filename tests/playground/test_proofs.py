@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.playground.browser_door import proof
+from celadon.cli.playground.browser_api import proof
 from tests.paths import ROOT
 from tests.playground.built_site import WEB, built_site, needs_site, needs_solver
 

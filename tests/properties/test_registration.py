@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celadon.admission.registration import registration_strategies
 from celadon.admission.registration.decoding import KINDS
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, create, update

@@ -26,7 +26,7 @@ from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.write_requests import errors_of
 from celadon.cel import syntax
 from celadon.cli.policytest.mutants.policy_mutants import alterations
-from celadon.cli.policytest.read_places import read_places
+from celadon.cli.policytest.referenced_fields import read_places
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from celadon.kube import (
     ErrorType,

@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 
 DESCRIPTION = "Say hello."
 EPILOG = "examples:\\n  celadon greet Ada\\n\\nexit codes:\\n  0  said\\n"

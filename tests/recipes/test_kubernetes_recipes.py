@@ -192,12 +192,12 @@ def test_a_built_in_kind(copy: Copy) -> None:
         },
     )
     copy.insert(
-        "src/celadon/kube/validation/rare_kinds.py",
-        "    text_rules,\n)\n",
+        "src/celadon/kube/validation/uncommon_kind_validations.py",
+        "    storage,\n)\n",
         "from celadon.kube.validation.field_checks import by_rules\n",
     )
     copy.insert(
-        "src/celadon/kube/validation/rare_kinds.py",
+        "src/celadon/kube/validation/uncommon_kind_validations.py",
         "OTHERS: Final[Mapping[GroupKind, Validation]] = {\n",
         '    GroupKind("scheduling.k8s.io", "PriorityScheme"): Validation(\n'
         '        by_rules("scheduling.v1.PriorityScheme"), CLUSTER\n    ),\n',
@@ -222,7 +222,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.protobuf import decode, encode, in_message_order
 from celadon.kube.validation.field_checks import changed_fields
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 
 scheme = {
     "levels": 3,

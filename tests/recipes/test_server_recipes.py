@@ -53,7 +53,7 @@ SHORT_NAMES: Final = Behaviour(validate=_validate, resources=core("configmaps"),
 
 def test_a_plugin(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/kube/resources/plugin_facts.py",
+        "src/celadon/kube/resources/admission_plugins.py",
         '    PluginFacts("AlwaysAdmit", on=False, mutates=True, validates=True),\n',
         '    PluginFacts("ShortNames", on=False, validates=True),\n',
     )
@@ -145,7 +145,7 @@ def test_a_controller(copy: Copy) -> None:
 
 
 SHOW_COLUMN = """\
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionResource
 
 shape = built_in_shape(GroupVersionResource("scheduling.k8s.io", "v1", "priorityclasses"))

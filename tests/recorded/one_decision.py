@@ -23,7 +23,7 @@ from typing import Any, Final
 from celadon.cli.check.check_run import check
 from celadon.cli.check.object_judging import JudgedObject
 from celadon.cli.main import main as celadon
-from celadon.cli.playground.browser_door import answer
+from celadon.cli.playground.browser_api import answer
 from celadon.cli.playground.judging import Desk
 from celadon.cli.playground.panes import state_of
 from celadon.cli.reading.documents import Problem

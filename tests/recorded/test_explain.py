@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.compiled_expressions import Expression, Meter
-from celadon.admission.explanations import ObservedContext, TracingMeter
+from celadon.admission.explanation_values import ObservedContext, TracingMeter
 from celadon.cel import EvaluationError
 from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences

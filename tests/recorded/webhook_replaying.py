@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from celadon.admission import VALIDATION_FAILURE
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.caches.policy_view import validating_view
+from celadon.apiserver.caches.policy_cache import validating_view
 from celadon.apiserver.http import Address, TlsSettings, open_listener
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.webhook.review_decisions import Rulebook, SourceState

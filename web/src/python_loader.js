@@ -38,7 +38,7 @@ packed = Packed(marshal.loads(PACKED.to_bytes()))
 sys.meta_path.insert(0, packed)
 del PACKED
 gc.disable()
-from celadon.cli.playground.browser_door import answer, proof
+from celadon.cli.playground.browser_api import answer, proof
 gc.enable()
 gc.freeze()
 `;

@@ -9,8 +9,8 @@ step.
     looking.explained(notes, request)
 
 The engine itself runs: the request's context hands out budgets that trace what is paid from them,
-and matching says why it does not match. What came of it is put together as values (`explanations`),
-which others show. Notes, decisions, failures and changes name their policy, binding and param; so
+and matching says why it does not match. What came of it is put together as values
+(`explanation_values`), which others show. Notes, decisions, failures and changes name their policy, binding and param; so
 do the cases that were looked at. Expressions are found by the field of the policy that they stand
 in. Nothing is decided here.
 """
@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar, assert_never
 
-from celadon.admission import explanations
+from celadon.admission import explanation_values
 from celadon.admission.cluster_lookups import World
 from celadon.admission.compiled_expressions import Expression
 from celadon.admission.decision_source import Source
-from celadon.admission.explanations import (
+from celadon.admission.explanation_values import (
     BindingExplanation,
     Budget,
     CaseExplanation,
@@ -64,16 +64,18 @@ _OF_CASES: Final = frozenset(
 _ANNOTATIONS: Final = "auditAnnotations"
 
 
-def explain(engine: Engine, request: Request, world: World) -> explanations.Explanation:
+def explain(engine: Engine, request: Request, world: World) -> explanation_values.Explanation:
     """Return what validating policies did with a request."""
-    context = explanations.ObservedContext(request, world)
+    context = explanation_values.ObservedContext(request, world)
     verdict = engine.explain(request, world, context)
     record = _ChainRecord(
         verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases]
     )
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
-    return explanations.Explanation(request, exempt, _policies(hooks, context, record), verdict)
+    return explanation_values.Explanation(
+        request, exempt, _policies(hooks, context, record), verdict
+    )
 
 
 class MutationLook:
@@ -81,17 +83,17 @@ class MutationLook:
 
     def __init__(self, engine: MutatingEngine) -> None:
         self._engine = engine
-        self._contexts: list[explanations.ObservedContext] = []
+        self._contexts: list[explanation_values.ObservedContext] = []
 
-    def context(self, request: Request, world: World) -> explanations.ObservedContext:
+    def context(self, request: Request, world: World) -> explanation_values.ObservedContext:
         """Return the context for the next round."""
-        context = explanations.ObservedContext(request, world)
+        context = explanation_values.ObservedContext(request, world)
         self._contexts.append(context)
         return context
 
     def explained(
         self, notes: compiled_mutations.MutationNotes, refused: StatusError | None
-    ) -> explanations.Explanation:
+    ) -> explanation_values.Explanation:
         """Return what they did with the request of the first round, and whether they refused it.
         There must have been one."""
         context = self._contexts[0]
@@ -111,7 +113,7 @@ class MutationLook:
         if refused is not None:
             code, body = refused.status.code, refused.status.to_json()
             verdict = replace(verdict, allowed=False, code=code, status=body)
-        return explanations.Explanation(
+        return explanation_values.Explanation(
             context.request, exempt, _policies(hooks, context, record), verdict
         )
 
@@ -124,7 +126,7 @@ class _ChainRecord:
     decisions: Sequence[Decision] = ()
     failures: Sequence[compiled_mutations.MutationFailure] = ()
     changes: Sequence[compiled_mutations.Change] = ()
-    cases: Sequence[tuple[int, explanations.CaseRecord]] = ()
+    cases: Sequence[tuple[int, explanation_values.CaseRecord]] = ()
 
     def of(self, policy: str, binding: str, *, cases: bool = False) -> _ChainRecord:
         """Return what is about a policy and a binding, empty for none: about its params and what it
@@ -157,15 +159,17 @@ class _ChainRecord:
 
 
 def _policies(
-    hooks: Iterable[Hook[Compiled]], context: explanations.ObservedContext, record: _ChainRecord
-) -> tuple[explanations.PolicyExplanation, ...]:
+    hooks: Iterable[Hook[Compiled]],
+    context: explanation_values.ObservedContext,
+    record: _ChainRecord,
+) -> tuple[explanation_values.PolicyExplanation, ...]:
     policies = []
     for hook in hooks:
         policy_record = record.of(hook.policy.name, "")
         match = _constraints(hook, context)
         asked = match.hit is not None and not (policy_record.decisions or policy_record.failures)
         policies.append(
-            explanations.PolicyExplanation(
+            explanation_values.PolicyExplanation(
                 hook.policy,
                 hook.static,
                 hook.policy.spec.failure_policy == IGNORE,
@@ -183,35 +187,39 @@ def _policies(
 
 
 def _constraints(
-    hook: Hook[Compiled], context: explanations.ObservedContext
-) -> explanations.MatchReason:
+    hook: Hook[Compiled], context: explanation_values.ObservedContext
+) -> explanation_values.MatchReason:
     """Explain how match constraints match: a policy without any matches nothing."""
     constraints = hook.policy.spec.match_constraints
     if constraints is None:
-        return explanations.MatchReason(None, "matchConstraints")
-    return explanations.match_reason(constraints, target_of(context.request), context)
+        return explanation_values.MatchReason(None, "matchConstraints")
+    return explanation_values.match_reason(constraints, target_of(context.request), context)
 
 
 def _binding(
     hook: Hook[Compiled],
     binding: Binding,
-    context: explanations.ObservedContext,
+    context: explanation_values.ObservedContext,
     record: _ChainRecord,
     *,
     asked: bool,
-) -> explanations.BindingExplanation:
+) -> explanation_values.BindingExplanation:
     policy, spec = hook.policy, binding.spec
     binding_record = record.of(policy.name, binding.name)
     case_record = record.of(policy.name, binding.name, cases=True)
     match = lookup = None
     if asked:
-        match = explanations.match_reason(spec.match_resources, target_of(context.request), context)
+        match = explanation_values.match_reason(
+            spec.match_resources, target_of(context.request), context
+        )
     if match is not None and match.hit is not None:
         params = dict.fromkeys(case.param for _, case in case_record.cases)
         namespace, catalog = context.request.namespace, context.world.catalog
         kind = policy.spec.param_kind
-        lookup = explanations.param_lookup(kind, spec.param_ref, namespace, catalog, tuple(params))
-    return explanations.BindingExplanation(
+        lookup = explanation_values.param_lookup(
+            kind, spec.param_ref, namespace, catalog, tuple(params)
+        )
+    return explanation_values.BindingExplanation(
         binding,
         match,
         lookup,
@@ -224,10 +232,10 @@ def _binding(
 
 def _case(
     policy: CompiledPolicy | compiled_mutations.CompiledMutatingPolicy,
-    case: explanations.CaseRecord,
+    case: explanation_values.CaseRecord,
     number: int,
     record: _ChainRecord,
-) -> explanations.CaseExplanation:
+) -> explanation_values.CaseExplanation:
     """Explain one case; `record` is of its binding."""
     notes = [note for note in record.notes if note.param == case.param]
     decisions = [decision for decision in record.decisions if decision.param == case.param]
@@ -236,9 +244,9 @@ def _case(
         change for change in record.changes if (change.param, change.round) == (case.param, number)
     ]
     runs = {run.expression.source: run for meter in case.meters for run in meter.runs}
-    validations: tuple[explanations.Part, ...] = ()
-    annotations: tuple[explanations.Part, ...] = ()
-    mutations: tuple[explanations.Part, ...] = ()
+    validations: tuple[explanation_values.Part, ...] = ()
+    annotations: tuple[explanation_values.Part, ...] = ()
+    mutations: tuple[explanation_values.Part, ...] = ()
     match policy:
         case CompiledPolicy():
             validations = _validations(policy, runs, decisions)
@@ -249,7 +257,7 @@ def _case(
             assert_never(policy)
     listed = {id(part.decision) for part in (*validations, *annotations)}
     blamed = {id(mutation.failure) for mutation in mutations}
-    return explanations.CaseExplanation(
+    return explanation_values.CaseExplanation(
         case.param,
         case.hit,
         number,
@@ -265,17 +273,17 @@ def _case(
     )
 
 
-_Runs = Mapping[Source, explanations.ExpressionRun]
+_Runs = Mapping[Source, explanation_values.ExpressionRun]
 
 
-def _part(expression: Expression, runs: _Runs, name: str = "") -> explanations.Part:
+def _part(expression: Expression, runs: _Runs, name: str = "") -> explanation_values.Part:
     run = runs.get(expression.source)
-    return explanations.Part(expression.source, expression.text, run, name, expression.detail)
+    return explanation_values.Part(expression.source, expression.text, run, name, expression.detail)
 
 
 def _validations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
-) -> tuple[explanations.Part, ...]:
+) -> tuple[explanation_values.Part, ...]:
     """Return the validations with their decisions, if there is one of each: else one stands for
     all."""
     own_decisions = [
@@ -302,7 +310,7 @@ _OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
 
 def _annotations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
-) -> tuple[explanations.Part, ...]:
+) -> tuple[explanation_values.Part, ...]:
     wrong = {
         decision.index: decision for decision in decisions if decision.cause is Cause.ANNOTATION
     }
@@ -317,7 +325,7 @@ def _mutations(
     runs: _Runs,
     failures: Sequence[compiled_mutations.MutationFailure],
     changes: Sequence[compiled_mutations.Change],
-) -> tuple[explanations.Part, ...]:
+) -> tuple[explanation_values.Part, ...]:
     wrong = {failure.index: failure for failure in failures if failure.index is not None}
     done = {change.index: change for change in changes}
     return tuple(
@@ -327,16 +335,16 @@ def _mutations(
 
 
 def _variables(
-    policy: PolicyFrame, case: explanations.CaseRecord
-) -> tuple[explanations.VariablePart, ...]:
+    policy: PolicyFrame, case: explanation_values.CaseRecord
+) -> tuple[explanation_values.VariablePart, ...]:
     """Return all variables of the policy, with their runs in the phases of the case."""
-    runs: dict[Source, list[explanations.ExpressionRun]] = {}
+    runs: dict[Source, list[explanation_values.ExpressionRun]] = {}
     for meter in case.meters:
         for run in meter.runs:
             for read in run.all_variables():
                 runs.setdefault(read.expression.source, []).append(read)
     return tuple(
-        explanations.VariablePart(
+        explanation_values.VariablePart(
             variable.source,
             name,
             variable.text,
@@ -347,9 +355,11 @@ def _variables(
     )
 
 
-def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
+def _budget(meter: explanation_values.TracingMeter) -> explanation_values.Budget:
     field = meter.runs[0].expression.source.path.steps[1]
-    return explanations.Budget(str(field), meter.budget, sum(run.charged for run in meter.runs))
+    return explanation_values.Budget(
+        str(field), meter.budget, sum(run.charged for run in meter.runs)
+    )
 
 
 __all__ = [
@@ -417,10 +427,10 @@ class HookExplanation:
     the client is told instead of asking anyone."""
 
     hook: WebhookHook
-    match: explanations.MatchReason
+    match: explanation_values.MatchReason
     is_asked: bool
-    conditions: tuple[explanations.Part, ...] = ()
-    budgets: tuple[explanations.Budget, ...] = ()
+    conditions: tuple[explanation_values.Part, ...] = ()
+    budgets: tuple[explanation_values.Budget, ...] = ()
     ignored: str = ""
     refusal: StatusError | None = None
 
@@ -428,17 +438,17 @@ class HookExplanation:
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
     """Explain all webhooks, in the order in which they are asked."""
     return tuple(
-        _explained(hooks, hook, explanations.ObservedContext(request, world))
+        _explained(hooks, hook, explanation_values.ObservedContext(request, world))
         for hook in hooks.hooks
     )
 
 
 def _explained(
-    hooks: HookSet, hook: WebhookHook, context: explanations.ObservedContext
+    hooks: HookSet, hook: WebhookHook, context: explanation_values.ObservedContext
 ) -> HookExplanation:
     if not hook.webhook.rules:
-        return HookExplanation(hook, explanations.MatchReason(None, "rules"), is_asked=False)
-    match = explanations.match_reason(
+        return HookExplanation(hook, explanation_values.MatchReason(None, "rules"), is_asked=False)
+    match = explanation_values.match_reason(
         resources_of(hook.webhook), target_of(context.request), context
     )
     if match.hit is None:
@@ -455,7 +465,7 @@ def _explained(
     meters = context.cases[0].meters
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(
-        explanations.Part(
+        explanation_values.Part(
             condition.expression.source,
             condition.expression.text,
             runs.get(condition.expression.source),
@@ -465,7 +475,9 @@ def _explained(
         for condition in hook.conditions
     )
     budgets = tuple(
-        explanations.Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))
+        explanation_values.Budget(
+            "matchConditions", meter.budget, sum(run.charged for run in meter.runs)
+        )
         for meter in meters
         if meter.runs
     )

@@ -40,7 +40,7 @@ from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authz.authorizer_chain import Standings
-from celadon.apiserver.caches import policy_view
+from celadon.apiserver.caches import policy_cache
 from celadon.apiserver.caches.service_allocators import (
     CLUSTER_ADDRESSES,
     ServiceNetworkView,
@@ -61,11 +61,11 @@ from celadon.apiserver.controllers.server_controllers import (
 from celadon.apiserver.discovery import health_and_version
 from celadon.apiserver.handlers import write_admission
 from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
-from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.request_context import Notes
 from celadon.apiserver.handlers.resource_handler import Reviewer, Verbs
 from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.apiserver.handlers.watch import Watching
@@ -238,16 +238,16 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
     compiled = core.metrics.compilation_seconds.observe
     version = core.settings.version
     mutating = validating = None
-    name = policy_view.MUTATING.policy
+    name = policy_cache.MUTATING.policy
     if (
         name in plugins.names
         and core.settings.has_gate(name)
-        and policy_view.has_kinds(policy_view.MUTATING)
+        and policy_cache.has_kinds(policy_cache.MUTATING)
     ):
-        mutating = policy_view.mutating_view(core.objects, version, _static(core, name), compiled)
-    if policy_view.VALIDATING.policy in plugins.names:
-        static = _static(core, policy_view.VALIDATING.policy)
-        validating = policy_view.validating_view(core.objects, version, static, compiled)
+        mutating = policy_cache.mutating_view(core.objects, version, _static(core, name), compiled)
+    if policy_cache.VALIDATING.policy in plugins.names:
+        static = _static(core, policy_cache.VALIDATING.policy)
+        validating = policy_cache.validating_view(core.objects, version, static, compiled)
     changes = ChangeCount(core.objects, f"{ROOT}/{ADMISSION_REGISTRATION}/")
     return ServerAdmitters(
         plugins=plugins,

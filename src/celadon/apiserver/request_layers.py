@@ -30,7 +30,7 @@ from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery import discovery_documents, health_and_version
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.handlers import resource_endpoints
-from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
+from celadon.apiserver.handlers.request_context import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.resource_handler import (
     BODY_VERBS,
     Verbs,

@@ -29,8 +29,8 @@ from celadon.apiserver.caches.store_informers import ChangeCount, NodeView, Role
 from celadon.apiserver.controllers.controller_loops import ROLE_AGGREGATION, Controllers
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
 from celadon.apiserver.flowcontrol.flow_control import FlowControl
-from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.request_context import Notes
 from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Headers, HttpAnswer, HttpRequest
 from celadon.apiserver.loop_offloading import RequestWork

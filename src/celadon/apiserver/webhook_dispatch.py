@@ -26,7 +26,7 @@ from celadon.admission.webhooks import (
     ValidatingPhase,
     WebhookNotes,
 )
-from celadon.apiserver.caches.policy_view import no_static
+from celadon.apiserver.caches.policy_cache import no_static
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
 from celadon.apiserver.loop_offloading import LARGE_BYTES, YAML_WEIGHT, RequestWork
@@ -66,7 +66,7 @@ class StoredWebhooks:
 class WebhookView:
     """The webhooks of one type; `version` is the release whose CEL their conditions are in,
     `static` gives those of files, the same object for as long as they are the same. Its hooks are
-    kept with what they were made of, as the engines of `policy_view` are."""
+    kept with what they were made of, as the engines of `policy_cache` are."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from celadon.cli.check.check_options import conversion_services
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.options import seconds
 from celadon.records import dataclass
 

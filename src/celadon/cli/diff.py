@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon import admission, prove
+from celadon.cli.celadon_documents import AnswerCache
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.cluster import Circumstances, given_world
 from celadon.cli.check.manifests import (
@@ -24,8 +25,7 @@ from celadon.cli.check.manifests import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.exits import Exit, WrongUseError
-from celadon.cli.own_files import AnswerCache
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata

@@ -22,7 +22,7 @@ from celadon.admission.lint import (
     lint,
 )
 from celadon.cli import project_config
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.fmt import (
     ChangedFile,
     Edit,

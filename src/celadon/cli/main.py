@@ -16,7 +16,7 @@ from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import did_you_mean
 from celadon.deep_recursion import own_process
 from celadon.late_patterns import late_pattern

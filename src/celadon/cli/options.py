@@ -75,7 +75,7 @@ def add_proof_limits(group: argparse._ActionsContainer) -> None:
 
 
 def add_cache(group: argparse._ActionsContainer, about: str) -> None:
-    """Declare `--cache`, a folder of answers (`celadon.cli.own_files`)."""
+    """Declare `--cache`, a folder of answers (`celadon.cli.celadon_documents`)."""
     group.add_argument("--cache", default="", metavar="FOLDER", help=about)
 
 

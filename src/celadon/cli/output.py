@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 
 if TYPE_CHECKING:
     import argparse

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon import private_files
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading import documents
 from celadon.kube.json_types import JsonDict, JsonObject

@@ -9,7 +9,7 @@ from typing import Final
 
 from celadon.admission import Operation
 from celadon.cli.check.check_report import Place
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict

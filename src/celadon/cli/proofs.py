@@ -10,7 +10,7 @@ from typing import Final
 
 from celadon import admission
 from celadon.admission.registration import RegistrationError
-from celadon.cli.own_files import AnswerCache
+from celadon.cli.celadon_documents import AnswerCache
 from celadon.cli.project_config import read_manifests
 from celadon.cli.proof_report import (
     CONDITION,

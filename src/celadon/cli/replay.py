@@ -34,7 +34,7 @@ from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, valida
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem, crash, exit_of
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError

@@ -17,7 +17,7 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.releases import Wording, is_since, since, wording
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import once_sound_as, without_images
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass
@@ -39,14 +39,14 @@ def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) ->
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_addr) if of_service else ()
         return
-    addr = text_rules.address(text)
+    addr = format_checks.address(text)
     if addr is None:
         return
     strict = _strict_address(text)
     if strict is None or strict.is_v4_mapped:
         yield (
             f"{path}: non-standard IP address {quote(text)} {_NON_STANDARD.text}: use "
-            f"{quote(text_rules.unmapped(addr))}"
+            f"{quote(format_checks.unmapped(addr))}"
         )
     elif not strict.is_v4 and str(strict) != text:
         yield (
@@ -60,13 +60,13 @@ def range_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> I
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_prefix) if of_service else ()
         return
-    prefix = text_rules.network(text)
+    prefix = format_checks.network(text)
     if prefix is None:
         return
     usual = _range_text(prefix)
     ambiguous = prefix.masked() != prefix
     if ambiguous:
-        single = f"{text_rules.unmapped(prefix.addr)}/{32 if prefix.addr.is_v4 else 128}"
+        single = f"{format_checks.unmapped(prefix.addr)}/{32 if prefix.addr.is_v4 else 128}"
         yield (
             f"{path}: CIDR value {quote(text)} is ambiguous in this context (should be "
             f"{quote(usual)} or {quote(single)}?)"
@@ -123,7 +123,7 @@ def _range_text(prefix: netaddr.Prefix) -> str:
     """Return the range without the bits behind its length, as Go's older type prints it."""
     masked = prefix.masked()
     length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
-    return f"{text_rules.unmapped(masked.addr)}/{length}"
+    return f"{format_checks.unmapped(masked.addr)}/{length}"
 
 
 # --- Pods --------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from celadon.admission import Operation, Request
 from celadon.admission.cluster_lookups import ObjectWorld
 from celadon.admission.explain import MatchReason
-from celadon.admission.explanations import ObservedContext, match_reason
+from celadon.admission.explanation_values import ObservedContext, match_reason
 from celadon.admission.policies.matching import target_of
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.admission.building import RULE, WORLD, config_map, policy, request

@@ -24,7 +24,7 @@ from celadon.admission.static_manifests import (
     load,
 )
 from celadon.kube.go import json_text, read_json
-from celadon.kube.resources.plugin_facts import PLUGINS
+from celadon.kube.resources.admission_plugins import PLUGINS
 from tests.admission.building import policy_document
 from tests.admission.webhooks.hooking import webhook
 

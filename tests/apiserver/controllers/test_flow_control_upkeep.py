@@ -9,7 +9,7 @@ import pytest
 
 from celadon.apiserver.controllers import server_controllers
 from celadon.apiserver.controllers.controller_loops import Change, ServerRequests, StatusWrites
-from celadon.apiserver.controllers.own_objects import UPKEEP_SECONDS, FlowControlUpkeep, is_kept
+from celadon.apiserver.controllers.system_objects import UPKEEP_SECONDS, FlowControlUpkeep, is_kept
 from celadon.kube import GroupVersionResource
 from tests.apiserver.asking import ask, make, read
 from tests.apiserver.in_process import Running

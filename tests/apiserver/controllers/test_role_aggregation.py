@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.own_objects import aggregated_rules
+from celadon.apiserver.controllers.system_objects import aggregated_rules
 
 A, B, C = ({"verbs": [verb], "apiGroups": [""], "resources": ["pods"]} for verb in "abc")
 

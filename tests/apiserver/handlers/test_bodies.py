@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.handlers.calls import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
+from celadon.apiserver.handlers.request_context import (
+    LIMIT,
+    MAX_DEPTH,
+    _content,
+    _from_yaml,
+    _json_value,
+)
 from celadon.deep_recursion import deep_calls
 from celadon.kube.go import Document, JsonSyntaxError, read_json
 from tests.apiserver.asking import ask, make, read, said, warnings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.printers.cell_texts import CellsOf
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionResource
 
 VAP = "validatingadmissionpolicies"

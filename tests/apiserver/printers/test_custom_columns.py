@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.table_forms import custom_cells, custom_headers, shown_columns
+from celadon.apiserver.printers.tables import custom_cells, custom_headers, shown_columns
 
 ROWS: list[tuple[str, Any, Any]] = [
     ("string", "a", "a"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import columns_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.printers.cell_texts import pod_conditions
-from celadon.apiserver.printers.table_forms import built_in_shape
+from celadon.apiserver.printers.tables import built_in_shape
 from celadon.kube import GroupVersionResource
 
 pod_cells = built_in_shape(GroupVersionResource("", "v1", "pods")).cells

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.table_forms import built_in_shape, custom_shape, scale_shape
+from celadon.apiserver.printers.tables import built_in_shape, custom_shape, scale_shape
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import columns_of, custom_resources, known_resources
 

@@ -13,7 +13,7 @@ from celadon.apiserver.simulation.nodes import (
     node_status,
     seconds_to_eviction,
 )
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_predicates import time_text
 from tests.apiserver.simulation.living import (
     DEPLOYMENTS,
     EVENTS,

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, FleetReport, Tally
 from celadon.cli.check.check_report import Notice, NoticeReason, Place
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import simulate
-from celadon.cli.bootstrap.cluster_course import Level
+from celadon.cli.bootstrap.cluster_startup import Level
 from celadon.cli.check.check_report import NoticeReason
 from celadon.cli.check.manifests import Parts, gather
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Document
 from tests.cli.bootstrap.lock_outs import (
     GUARDED_PODS,

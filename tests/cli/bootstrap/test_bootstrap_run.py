@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission import Operation
 from celadon.cli.bootstrap.bootstrap_report import Harm, harm
-from celadon.cli.bootstrap.cluster_course import Sending, actors
+from celadon.cli.bootstrap.cluster_startup import Sending, actors
 
 POD = {
     "spec": {

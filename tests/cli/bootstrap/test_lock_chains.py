@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from tests.cli.bootstrap.lock_outs import (
     GUARDED_PODS,
     LOCK_OUTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import BootstrapRun
-from celadon.cli.bootstrap.cluster_course import (
+from celadon.cli.bootstrap.cluster_startup import (
     ExistingObject,
     Level,
     RequestBench,

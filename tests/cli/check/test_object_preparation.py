@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.object_preparation import Endpoint, endpoint_of
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem
 from celadon.kube.resources.api_resources import known_resources
 from tests.cli.check.test_given_cluster import documents

@@ -12,7 +12,7 @@ import pytest
 from celadon.admission import ObjectWorld, Operation, Request
 from celadon.admission.registration import decode_webhooks
 from celadon.admission.webhooks import Call, HookSet, Reply, ValidatingPhase
-from celadon.cli.check.answer_sources import recorded_answers
+from celadon.cli.check.webhook_answers import recorded_answers
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.check.hooked import configuration, record, review, webhook
 

@@ -10,7 +10,7 @@ import pytest
 from celadon.admission import ADMIN, Operation
 from celadon.cli.check.document_requests import Question
 from celadon.cli.check.recorded_requests import RecordedRequest, recorded_request
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.kube import User
 from tests.cli.files import Json, config_map, write
 

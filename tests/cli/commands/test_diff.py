@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.prove import Comparison, Direction, Endpoint
 from tests.cli.files import binding, policy, run, write
 from tests.prove.definitions.definitions import definition

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.commands.init import FILES, write_project
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 
 
 def test_it_is_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pygls.exceptions import JsonRpcInternalError
 
 from celadon.cli.commands.lsp import MAX_HEAD_LINE_BYTES, MAX_MESSAGE_BYTES, BoundedInput
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.language_server.lsp_adapter import language_server
 from celadon.cli.main import main
 

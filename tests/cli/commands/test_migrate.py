@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule

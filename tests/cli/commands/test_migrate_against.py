@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.migration.engine_verdicts import refusing_rules
 from tests.cli.audit.dumps import Json
 from tests.cli.commands.test_migrate import AT_MOST, write

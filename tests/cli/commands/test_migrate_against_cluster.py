@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.testing import KubeApi
 from celadon.webhook.cluster import ClusterClient, ClusterRefusal, ClusterUnreachable
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from tests.cli.commands.test_migrate import write
 from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import says, template

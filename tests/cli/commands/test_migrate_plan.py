@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.testing import KubeApi
 from tests.cli.audit.dumps import FORMS, Json, written
 from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot

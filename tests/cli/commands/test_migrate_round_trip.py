@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.migration.migration_run import Migration, RuleOutcome, migrated_files
 from celadon.kube.releases import answering_as
 from tests.cli.files import run

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli import own_files
-from celadon.cli.exits import Exit
+from celadon.cli import celadon_documents
+from celadon.cli.exit_codes import Exit
 from celadon.kube import JsonObject
 from tests.cli.files import binding, run, write
 from tests.cli.files import policy as binding_policy
@@ -24,7 +24,7 @@ pytest.importorskip("z3")
 GOOD = dict(policy("has(object.metadata.labels)"))
 FAILING = dict(policy("object.metadata.labels.team != ''"))
 DEAD = dict(policy("size(object.metadata.name) > 0"))
-SOURCE = Path(own_files.__file__).parents[2]
+SOURCE = Path(celadon_documents.__file__).parents[2]
 HOST = "!object.spec.?hostPID.orValue(false)"
 
 
@@ -404,7 +404,7 @@ def test_answers_of_another_celadon_or_solver_are_not_used(
 ) -> None:
     file, folder = write(tmp_path / "p.json", DEAD), tmp_path / "kept"
     words = ("prove", str(file), "--cache", str(folder))
-    places = (("celadon.cli.own_files._code", 2), ("z3.get_full_version", 3))
+    places = (("celadon.cli.celadon_documents._code", 2), ("z3.get_full_version", 3))
     first = run(capsys, *words)
     for place, number in places:
         monkeypatch.setattr(place, lambda: "another")
@@ -424,9 +424,9 @@ def test_the_cache_depends_on_all_files_of_celadon(
         *(("a.py", "1"), ("a.py", "2"), ("data/a", "1"), ("b.py", "2"), ("__pycache__/a.pyc", "1")),
     ):
         (tmp_path / name).write_text(content)
-        own_files._code.cache_clear()
-        hashes.append(own_files._code())
-    own_files._code.cache_clear()
+        celadon_documents._code.cache_clear()
+        hashes.append(celadon_documents._code())
+    celadon_documents._code.cache_clear()
     assert len(set(hashes)) == len(hashes) - 1
     assert hashes[-1] == hashes[-2]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playground.browser_door import expression_completions
+from celadon.cli.playground.browser_api import expression_completions
 from celadon.cli.playground.panes import Pane
 from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK, state
 

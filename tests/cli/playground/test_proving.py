@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.browser_door import answer, proof
+from celadon.cli.playground.browser_api import answer, proof
 from tests.cli.files import run
 from tests.cli.playground.states import POLICY, PROPERTIES, given
 

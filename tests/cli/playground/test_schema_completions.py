@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playground.browser_door import completions
+from celadon.cli.playground.browser_api import completions
 from tests.cli.playground.states import DEFINITION, state
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.policytest.case_search import with_way
-from celadon.cli.policytest.read_places import SeedObjects
+from celadon.cli.policytest.referenced_fields import SeedObjects
 from celadon.cli.policytest.value_search import GONE, KEY, THERE, Length
 from celadon.kube import GroupVersionKind
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.policytest import case_running
 from celadon.cli.policytest.case_results import Coverage
 from tests.cli.files import binding, config_map, policy

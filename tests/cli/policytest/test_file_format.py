@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.own_files import faults
+from celadon.cli.celadon_documents import faults
 from celadon.cli.policytest.file_format import SCHEMA
 from celadon.cli.reading.documents import DocumentReader, Problem, read_text
 from tests.examples import examples

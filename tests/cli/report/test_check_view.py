@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from celadon.cli.celadon_documents import FileNames
 from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State, Violation
-from celadon.cli.own_files import FileNames
 from celadon.cli.report.check_view import CheckView, _by, write_mutated
 from celadon.cli.report.report_model import ReportStyle
 from tests.cli.files import binding, config_map, policy, run, write

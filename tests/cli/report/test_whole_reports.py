@@ -12,7 +12,6 @@ from typing import Any, Final
 import pytest
 
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.claims import ClaimAnswer, ClaimExample, ClaimReport
 from celadon.cli.diff import (
     BOUNDED,
     DIFFERS,
@@ -38,6 +37,7 @@ from celadon.cli.policytest.case_results import (
     Vacuity,
 )
 from celadon.cli.proof_report import Against, ExampleRequest, Reason, SideVerdict
+from celadon.cli.property_proofs import ClaimAnswer, ClaimExample, ClaimReport
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model, sarif_junit_tap
 from celadon.cli.report.case_view import RENDERERS, CaseView

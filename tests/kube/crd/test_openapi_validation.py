@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.crd import openapi_validation
+from celadon.kube.crd.cel_values import Unknown
 from celadon.kube.crd.openapi_validation import Result, value_errors
-from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError
 from celadon.kube.schemas.definition_schemas import decode_schema
 

@@ -15,7 +15,7 @@ from celadon.kube.defaulting.defaulting_context import (
 )
 from celadon.kube.defaulting.defaulting_rules import compile_rules, compiled, enabled_gates
 from celadon.kube.names import GroupVersionKind, parse_api_version
-from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
+from celadon.kube.resources.admission_plugins import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.struct_decoding import EmptyValue
 

@@ -11,7 +11,7 @@ import pytest
 from celadon.kube import GroupVersionKind, parse_api_version
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.defaulting.defaulting_context import lookup
-from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
+from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
 from celadon.kube.registry import create
 from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.registry.update import prepare_for_update

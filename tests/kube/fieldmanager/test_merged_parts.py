@@ -18,7 +18,7 @@ from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.fieldmanager.structured_merge import merged
 from celadon.kube.registry.decoded_object import drafted
 from celadon.kube.schemas import DecodeError
-from celadon.kube.schemas.converted_values import with_go_numbers
+from celadon.kube.schemas.unstructured_conversion import with_go_numbers
 from tests.kube.fieldmanager.random_configurations import (
     LIVE,
     LIVE_KINDS,

@@ -15,8 +15,8 @@ from celadon.kube.registry.create import drop_version, generated_name
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import Surroundings, write_errors
+from celadon.kube.resources.admission_plugins import PLUGIN_ORDER
 from celadon.kube.resources.api_resources import custom_resources
-from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target

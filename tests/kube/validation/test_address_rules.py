@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import STRICT_ADDRESSES, default_gates, holding
 from tests.kube.validation.objects import complaints, obj, pod, pod_spec, update_complaints
 
@@ -29,7 +29,7 @@ BITS = "must not have bits set beyond the prefix length"
     ],
 )
 def test_canonical_addresses(name: str, expected: list[str]) -> None:
-    assert text_rules.canonical_address(name) == expected
+    assert format_checks.canonical_address(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_canonical_addresses(name: str, expected: list[str]) -> None:
     ],
 )
 def test_canonical_ranges(value: str, expected: list[str]) -> None:
-    assert text_rules.canonical_range(value) == expected
+    assert format_checks.canonical_range(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_canonical_ranges(value: str, expected: list[str]) -> None:
     ],
 )
 def test_addresses_of_interfaces(value: str, expected: list[str]) -> None:
-    assert text_rules.interface_address(value) == expected
+    assert format_checks.interface_address(value) == expected
 
 
 def test_what_is_no_address_needs_no_gate() -> None:
     at = FieldPath("ip")
     for rule, value in (
-        (text_rules.older_address, "10.0.0"),
-        (text_rules.older_range, "10.0.0.0/33"),
+        (format_checks.older_address, "10.0.0"),
+        (format_checks.older_range, "10.0.0.0/33"),
     ):
         assert len(holding(rule(at, value), frozenset())) == 1
-    assert holding(text_rules.older_address(at, "FD00::1"), default_gates()) == []
+    assert holding(format_checks.older_address(at, "FD00::1"), default_gates()) == []
 
 
 def endpoints(ip: str) -> Json:

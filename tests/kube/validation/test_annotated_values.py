@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation.built_in_validations import validate_create, validate_update
-from celadon.kube.validation.text_rules import AVOIDED_PODS, TAINTS, TOLERATIONS
+from celadon.kube.validation.format_checks import AVOIDED_PODS, TAINTS, TOLERATIONS
 
 NODE = GroupVersionKind("", "v1", "Node")
 POD = GroupVersionKind("", "v1", "Pod")

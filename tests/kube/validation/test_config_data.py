@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import name_rules
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.config_maps_and_secrets import config_map_fixed, secret_fixed
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
@@ -287,6 +287,6 @@ def test_a_look_at_all_keys_finds_what_a_look_at_each_does(
 ) -> None:
     """It may send a sound key that begins with a dot to the others, but passes none that is not."""
     keys = [key, *others]
-    wrong = [each for each in keys if text_rules.config_key(each)]
-    assert not (text_rules.are_config_keys(keys) and wrong)
-    assert text_rules.are_config_keys(keys) or wrong or key == ".a"
+    wrong = [each for each in keys if format_checks.config_key(each)]
+    assert not (format_checks.are_config_keys(keys) and wrong)
+    assert format_checks.are_config_keys(keys) or wrong or key == ".a"

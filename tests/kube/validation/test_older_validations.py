@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube import metadata, name_rules
 from celadon.kube.releases import answering_as
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.built_in_validations import (
     validate_create,
     validate_status_update,
@@ -24,6 +24,7 @@ FLOW = "flowcontrol.apiserver.k8s.io/v1"
 IN_NS = {"namespace": "ns"}
 NO_SUBDOMAIN = name_rules.dns1123_subdomain("")[0]
 NO_LABEL = name_rules.dns1123_label("")[0]
+C_IDENTIFIER = format_checks.c_identifier("-")[0]
 
 
 def created(release: str, value: Json) -> list[str]:
@@ -395,15 +396,15 @@ CREATED: list[tuple[str, str, Json, list[str], list[str]]] = [
         "1.36",
         "names of attributes",
         resource_slice({"name": "d", "attributes": {"-": {"bool": True}}}),
-        [f'spec.devices[0].attributes[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
-        [f'spec.devices[0].attributes: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+        [f'spec.devices[0].attributes[-]: Invalid value: "-": {C_IDENTIFIER}'],
+        [f'spec.devices[0].attributes: Invalid value: "-": {C_IDENTIFIER}'],
     ),
     (
         "1.34",
         "types of names",
         resource_slice({"name": "d", "capacity": {"-": {"value": "1"}}}),
-        [f'spec.devices[0].capacity[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
-        [f'spec.devices[0].capacity[-]: Invalid value: "-": {text_rules.c_identifier("-")[0]}'],
+        [f'spec.devices[0].capacity[-]: Invalid value: "-": {C_IDENTIFIER}'],
+        [f'spec.devices[0].capacity[-]: Invalid value: "-": {C_IDENTIFIER}'],
     ),
     (
         "1.35",

@@ -9,14 +9,14 @@ from typing import Final
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.aggregation.api_services import API_SERVICES
 from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, FLOW_CONSUMER, kubernetes_service
-from celadon.apiserver.caches.policy_view import VALIDATING
+from celadon.apiserver.caches.policy_cache import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers import (
     controller_loops,
     namespaces,
-    own_objects,
     policy_and_quota_status,
     storage_migrations,
+    system_objects,
 )
 from celadon.apiserver.controllers.api_service_availability import (
     ApiServiceAvailability,
@@ -181,20 +181,20 @@ def _addresses(surroundings: ControllerSurroundings) -> Iterator[controller_loop
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
-        yield own_objects.AddressRecords(
+        yield system_objects.AddressRecords(
             surroundings.objects, built_in(SERVICES), records, surroundings.new_context
         )
 
 
 def _own_service(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     service = kubernetes_service(surroundings.service_address)
-    return own_objects.OwnService(
+    return system_objects.OwnService(
         surroundings.objects, built_in(SERVICES), service, surroundings.new_context
     )
 
 
 def _flow_control(surroundings: ControllerSurroundings) -> controller_loops.Controller:
-    return own_objects.FlowControlUpkeep(
+    return system_objects.FlowControlUpkeep(
         surroundings.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
         surroundings.writes(PRIORITY_LEVELS),
         surroundings.requests("flow-control"),
@@ -234,7 +234,7 @@ def _type_checks(surroundings: ControllerSurroundings) -> controller_loops.Contr
 
 def _aggregation(surroundings: ControllerSurroundings) -> controller_loops.Controller:
     aside = surroundings.aside("clusterrole-aggregation-controller")
-    return own_objects.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
+    return system_objects.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
 
 
 def _root_certificates(surroundings: ControllerSurroundings) -> controller_loops.Controller:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.calls import Call, note_sent, read_sent
 from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.request_context import Call, note_sent, read_sent
 from celadon.apiserver.handlers.write import FieldManagers, WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.loop_offloading import LARGE_BYTES

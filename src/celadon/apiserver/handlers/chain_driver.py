@@ -19,10 +19,10 @@ from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, St
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
-from celadon.apiserver.caches.policy_view import PolicyView, StoredPolicies
+from celadon.apiserver.caches.policy_cache import PolicyView, StoredPolicies
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.request_context import Call
 from celadon.apiserver.handlers.resource_endpoints import is_terminating
 from celadon.apiserver.loop_offloading import Pace
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.request_context import Call
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, accepted, require_route

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from celadon.admission import Operation, World, write_requests
-from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.request_context import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.write import WriteResult
 from celadon.apiserver.handlers.write_admission import Admission
 from celadon.apiserver.loop_offloading import LARGE_BYTES

@@ -22,7 +22,10 @@ from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers import reviews
 from celadon.apiserver.handlers.bindings_and_evictions import PodOperations
-from celadon.apiserver.handlers.calls import (
+from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
+from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.request_context import (
     Call,
     Notes,
     checked_body,
@@ -30,9 +33,6 @@ from celadon.apiserver.handlers.calls import (
     read_sent,
     require_body_type,
 )
-from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
-from celadon.apiserver.handlers.delete import Deleter
-from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.response_forms import Forms, has_blueprints
 from celadon.apiserver.handlers.watch import CHANGES, LineWriter, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.request_context import Call
 from celadon.apiserver.handlers.resource_endpoints import Endpoint
 from celadon.apiserver.handlers.watch import BOOKMARK, ERROR, INITIAL_EVENTS_END, WatchEvent
 from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form
 from celadon.apiserver.object_store import ObjectTexts
-from celadon.apiserver.printers import table_forms
+from celadon.apiserver.printers import tables
 from celadon.apiserver.request_info import WATCH_LIST
 from celadon.kube import JsonObject, metadata, status
 from celadon.kube.json_types import JsonDict
@@ -76,11 +76,11 @@ class Forms:
                 self.require_no_list(obj)
                 return obj
             case Form.TABLE:
-                return table_forms.object_table(self._shape(), obj, self._table(), self.now())
+                return tables.object_table(self._shape(), obj, self._table(), self.now())
             case Form.METADATA:
-                return table_forms.partial_object(obj, self.accepted.version)
+                return tables.partial_object(obj, self.accepted.version)
         # Go's conversion fails here with the type of what it has, so that the text has to name it.
-        raise table_forms.not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
+        raise tables.not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
 
     # `ensureNonNilItems` of k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
     def require_no_list(self, obj: JsonObject) -> None:
@@ -97,12 +97,10 @@ class Forms:
             case Form.OBJECT:
                 return self._whole_list(meta, objects)
             case Form.TABLE:
-                return table_forms.list_table(
-                    self._shape(), meta, objects, self._table(), self.now()
-                )
+                return tables.list_table(self._shape(), meta, objects, self._table(), self.now())
             case Form.METADATA_LIST:
-                return table_forms.partial_list(meta, objects, self.accepted.version)
-        raise table_forms.not_an_object(resource.gvk, custom=resource.custom)
+                return tables.partial_list(meta, objects, self.accepted.version)
+        raise tables.not_an_object(resource.gvk, custom=resource.custom)
 
     def _whole_list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
         resource = self.call.endpoint.resource
@@ -136,11 +134,9 @@ class Forms:
         if self.accepted.form is Form.OBJECT:
             return obj if self._can_be_written() else None
         if self.accepted.form is Form.TABLE:
-            return table_forms.event_table(
-                self._shape(), obj, self._table(), self.now(), first=first
-            )
+            return tables.event_table(self._shape(), obj, self._table(), self.now(), first=first)
         if self.accepted.form is Form.METADATA:
-            return table_forms.partial_object(obj, self.accepted.version)
+            return tables.partial_object(obj, self.accepted.version)
         return None
 
     def _with_blueprint(self, obj: JsonObject) -> JsonObject:
@@ -151,7 +147,7 @@ class Forms:
             return obj
         resource, empty = self.call.endpoint.resource, dict[str, Any]()
         if self.accepted.form is Form.METADATA:
-            empty = table_forms.partial_list({}, (), self.accepted.version)
+            empty = tables.partial_list({}, (), self.accepted.version)
         elif resource.custom:
             empty = {"apiVersion": resource.gvk.api_version, "items": []}
             empty["kind"] = resource.list_kind
@@ -169,30 +165,26 @@ class Forms:
         none."""
         return self.accepted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
-    def _table(self) -> table_forms.TableForm:
-        included = table_forms.included_object(self.call.request)
-        return table_forms.TableForm(
+    def _table(self) -> tables.TableForm:
+        included = tables.included_object(self.call.request)
+        return tables.TableForm(
             self.accepted.version, included, sorts=self.call.endpoint.is_untyped
         )
 
-    def _shape(self) -> table_forms.TableShape:
+    def _shape(self) -> tables.TableShape:
         endpoint = self.call.endpoint
         if endpoint.subresource is not None and endpoint.subresource.name == "scale":
-            return (
-                table_forms.custom_scale_shape()
-                if endpoint.resource.custom
-                else table_forms.scale_shape()
-            )
+            return tables.custom_scale_shape() if endpoint.resource.custom else tables.scale_shape()
         definition = self.served.definition_of(endpoint.resource)
         if definition is None:
-            return table_forms.built_in_shape(endpoint.resource.gvr)
-        return table_forms.custom_shape(endpoint.resource, definition)
+            return tables.built_in_shape(endpoint.resource.gvr)
+        return tables.custom_shape(endpoint.resource, definition)
 
     def check(self) -> None:
         """After everything is done, even if an error is what is shown. Raises StatusError for what
         no table can include."""
         if self.accepted.form is Form.TABLE:
-            table_forms.included_object(self.call.request)
+            tables.included_object(self.call.request)
 
 
 def _go_type(endpoint: Endpoint) -> str:
@@ -201,7 +193,7 @@ def _go_type(endpoint: Endpoint) -> str:
     is_scale = endpoint.subresource is not None and endpoint.subresource.name == "scale"
     if is_scale and endpoint.resource.custom:
         return f"{endpoint.kind.version}.{endpoint.kind.kind}"
-    return table_forms.go_type(endpoint.kind if is_scale else endpoint.resource.gvk)
+    return tables.go_type(endpoint.kind if is_scale else endpoint.resource.gvk)
 
 
 def _untyped(obj: JsonObject) -> JsonDict:

@@ -20,7 +20,8 @@ from celadon.apiserver.authz.escalation_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_allocators import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.calls import (
+from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.request_context import (
     Call,
     LostRace,
     checked_body,
@@ -29,7 +30,6 @@ from celadon.apiserver.handlers.calls import (
     read_configuration,
     read_sent,
 )
-from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.write_admission import Admission, Denied
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.loop_offloading import BRIEF_BYTES, LARGE_BYTES, Pace

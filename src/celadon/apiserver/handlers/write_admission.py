@@ -21,8 +21,8 @@ from celadon.apiserver.authz.authorizer_chain import check_access, request_attri
 from celadon.apiserver.authz.escalation_checks import EscalationChecks, claim_status_errors
 from celadon.apiserver.caches.store_informers import RoleView
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.handlers.calls import Call, raise_refusal
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
+from celadon.apiserver.handlers.request_context import Call, raise_refusal
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft

@@ -13,7 +13,7 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource

@@ -14,7 +14,7 @@ from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation import workload_controller
 from celadon.apiserver.simulation.cluster_client import CONFLICT, CREATED
 from celadon.apiserver.simulation.planning import replica_pods, rollouts
-from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended, is_active
+from celadon.apiserver.simulation.planning.pod_predicates import controller_of, has_ended, is_active
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import PODS

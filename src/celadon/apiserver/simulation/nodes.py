@@ -19,7 +19,7 @@ from celadon.apiserver.controllers.controller_loops import Change, Stale, find_c
 from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
-from celadon.apiserver.simulation.planning import node_filters, pod_facts, pod_lifecycle
+from celadon.apiserver.simulation.planning import node_filters, pod_lifecycle, pod_predicates
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata, well_known_values
 from celadon.kube.json_types import JsonDict
@@ -87,7 +87,7 @@ class Kubelets:
         if change.key.startswith(self._pods.prefix):
             return (
                 (item_of(change.new),)
-                if change.new is not None and pod_facts.node_of(change.new)
+                if change.new is not None and pod_predicates.node_of(change.new)
                 else ()
             )
         if change.new is None or _is_ready(change.new) == _is_ready(change.old):
@@ -99,17 +99,17 @@ class Kubelets:
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         self._note_lack(namespace, item, lacks=False)
-        node = None if pod is None else self._nodes.get("", pod_facts.node_of(pod))
+        node = None if pod is None else self._nodes.get("", pod_predicates.node_of(pod))
         if pod is None or node is None or not _is_ready(node):
             return None
-        kubelet = self._kubelets.get(pod_facts.node_of(pod))
+        kubelet = self._kubelets.get(pod_predicates.node_of(pod))
         if kubelet is None:
-            kubelet = self._kubelets[pod_facts.node_of(pod)] = kubelet_of(
-                self._around, pod_facts.node_of(pod)
+            kubelet = self._kubelets[pod_predicates.node_of(pod)] = kubelet_of(
+                self._around, pod_predicates.node_of(pod)
             )
         if metadata.deletion_timestamp(pod):
             return await self._end(pod, kubelet)
-        if pod_facts.has_ended(pod):
+        if pod_predicates.has_ended(pod):
             return None
         rejection = self._rejection(pod, node)
         if rejection is not None:
@@ -121,7 +121,7 @@ class Kubelets:
             await self._fail(pod, kubelet, cause, pod_lifecycle.killed_status)
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
-        sources = pod_facts.Sources(
+        sources = pod_predicates.Sources(
             partial(self._config_map, namespace),
             partial(self._around.stored, well_known_values.SECRETS, namespace),
         )
@@ -136,7 +136,7 @@ class Kubelets:
     def _rejection(self, pod: JsonObject, node: JsonObject) -> node_filters.Rejection | None:
         """Return why the node does not take a pod that is new there; pods that it has taken have a
         time of their start."""
-        if pod_facts.status_of(pod).get("startTime"):
+        if pod_predicates.status_of(pod).get("startTime"):
             return None
         self._pods.refresh()
         name = metadata.name(node)
@@ -151,7 +151,7 @@ class Kubelets:
         """See who comes to a node and who goes, so that not all that it has are counted for each
         that comes."""
         pod = new or old
-        state = None if pod is None else self._taken.get(pod_facts.node_of(pod))
+        state = None if pod is None else self._taken.get(pod_predicates.node_of(pod))
         if state is None:
             return
         if old is not None and _is_taken(old):
@@ -197,7 +197,7 @@ class Kubelets:
         left = pod_lifecycle.seconds_to_end(pod, self._around.now())
         if left > 0:
             return left
-        if not pod_facts.has_ended(pod):
+        if not pod_predicates.has_ended(pod):
             await self._write(
                 pod, pod_lifecycle.killed_status(pod, self._around.timestamp()), kubelet
             )
@@ -230,7 +230,9 @@ def _is_ready(node: JsonObject | None) -> bool:
 
 def _is_taken(pod: JsonObject) -> bool:
     """Return whether a pod has been taken by its node, and has not ended."""
-    return bool(pod_facts.status_of(pod).get("startTime")) and not pod_facts.has_ended(pod)
+    return bool(pod_predicates.status_of(pod).get("startTime")) and not pod_predicates.has_ended(
+        pod
+    )
 
 
 def _address(node: JsonObject) -> str:
@@ -517,7 +519,7 @@ class Nodes:
     async def _mark_pods(self, node: str) -> None:
         """Mark the pods of a node that is not ready: they are not ready either. Raises Stale."""
         for pod in self._pods.on_node(node):
-            if not pod_facts.is_ready(pod):
+            if not pod_predicates.is_ready(pod):
                 continue
             marked = {"status": "False", "lastTransitionTime": self._around.timestamp()}
             conditions = [
@@ -536,7 +538,7 @@ class Nodes:
         spec = {
             "holderIdentity": name,
             "leaseDurationSeconds": LEASE_SECONDS,
-            "renewTime": pod_facts.precise_time_text(now),
+            "renewTime": pod_predicates.precise_time_text(now),
         }
         lease = leases.get(well_known_values.NODE_LEASES, name)
         if lease is None:
@@ -584,7 +586,9 @@ def seconds_to_eviction(
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
-            tainted_seconds = (now - pod_facts.read_time(added)).total_seconds() if added else 0.0
+            tainted_seconds = (
+                (now - pod_predicates.read_time(added)).total_seconds() if added else 0.0
+            )
             result.append(max(0.0, min(seconds) - tainted_seconds))
     return min(result, default=None)
 
@@ -628,8 +632,8 @@ class PodEvictions:
             new = change.new
             is_placed = (
                 new is not None
-                and pod_facts.node_of(new)
-                and not (change.old and pod_facts.node_of(change.old))
+                and pod_predicates.node_of(new)
+                and not (change.old and pod_predicates.node_of(change.old))
             )
             return (item_of(new),) if new is not None and is_placed else ()
         if _taints(change.old) == _taints(change.new) and change.new is not None:
@@ -642,7 +646,7 @@ class PodEvictions:
         Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
-        node = None if pod is None else self._nodes.get("", pod_facts.node_of(pod))
+        node = None if pod is None else self._nodes.get("", pod_predicates.node_of(pod))
         if pod is None or node is not None:
             self._homeless.pop(item, None)
         if pod is None:
@@ -673,7 +677,7 @@ class PodEvictions:
         await self._tainting.delete(self._pods.resource, pod)
 
     async def _collect(self, pod: JsonObject) -> None:
-        if not pod_facts.has_ended(pod):
+        if not pod_predicates.has_ended(pod):
             status = disrupted_status(pod, *_BY_COLLECTION, self._around.timestamp())
             changed = {**pod, "status": {**status, "phase": "Failed"}}
             await self._collecting.require_update(self._pods.resource, changed, "status")

@@ -12,8 +12,8 @@ from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.handlers.bindings_and_evictions import BUDGETS
 from celadon.apiserver.simulation.nodes import disrupted_status
 from celadon.apiserver.simulation.planning import node_filters, node_scores
-from celadon.apiserver.simulation.planning.pod_facts import node_of
 from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
+from celadon.apiserver.simulation.planning.pod_predicates import node_of
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.workload_controller import Surroundings
 from celadon.apiserver.workers import Turns

@@ -26,7 +26,7 @@ from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
-from celadon.apiserver.simulation.planning.pod_facts import controller_of
+from celadon.apiserver.simulation.planning.pod_predicates import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import (
     Members,
     StatefulWorld,

@@ -12,7 +12,7 @@ from celadon.apiserver.controllers import controller_loops
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
 from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.simulation import cluster_client
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource

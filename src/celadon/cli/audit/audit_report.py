@@ -13,7 +13,7 @@ from celadon.admission import Cause, Decision, Source
 from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
 from celadon.cli.check.plugins import Unasked
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem, exit_of
 from celadon.records import dataclass
 

@@ -23,8 +23,8 @@ from celadon import __version__, private_files
 from celadon.cli.audit import audit_inputs
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
 from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
-from celadon.cli.exits import WrongUseError
-from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
+from celadon.cli.celadon_documents import API_VERSION, faults, is_own, problem_at
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, is_address, read_text
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.kube import FieldPath, GroupVersionResource, Json, JsonObject

@@ -33,7 +33,7 @@ from celadon.cli.audit.etcd_snapshots import SnapshotObjects
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
 from celadon.cli.check.manifests import Manifests, PolicySets, policy_sets, validating_engine
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.processes import possible_workers
 from celadon.cli.reading.documents import Problem
 from celadon.kube import GroupVersionResource

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.static_manifests import STATIC_SUFFIX, is_static
-from celadon.cli.bootstrap.cluster_course import (
+from celadon.cli.bootstrap.cluster_startup import (
     Answer,
     Course,
     ExistingObject,
@@ -27,7 +27,7 @@ from celadon.cli.bootstrap.cluster_course import (
 )
 from celadon.cli.check.check_report import Notice, NoticeReason, ObjectResult, Place, PolicyError
 from celadon.cli.check.manifests import Manifests, Placed, PolicySets, WebhookDocuments, policy_sets
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Document, Problem, exit_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.registry import apply_merge_patch

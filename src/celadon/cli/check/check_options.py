@@ -24,7 +24,7 @@ from celadon.cli.check.manifests import (
     unknown_kind,
 )
 from celadon.cli.check.object_judging import Settings
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
 from celadon.cli.project_config import add_project, summary, use_project
 from celadon.cli.reading import documents
@@ -33,9 +33,9 @@ from celadon.kube.go import quote
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cli.check.answer_sources import AnswerSettings
     from celadon.cli.check.conversion_calls import Services
     from celadon.cli.check.plugins import PluginChoice
+    from celadon.cli.check.webhook_answers import AnswerSettings
 
 
 # --- Static policies and webhooks --------------------------------------------
@@ -418,7 +418,7 @@ def _field_validation(options: argparse.Namespace) -> str:
 
 def _answers(options: argparse.Namespace) -> AnswerSettings:
     """Return the source of webhooks' answers. Raises WrongUseError."""
-    from celadon.cli.check.answer_sources import AnswerSettings
+    from celadon.cli.check.webhook_answers import AnswerSettings
 
     calls = options.call_webhooks
     return AnswerSettings(

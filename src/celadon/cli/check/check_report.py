@@ -13,7 +13,7 @@ import enum
 from collections.abc import Mapping
 from typing import Final
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem, exit_of
 from celadon.kube import JsonObject
 from celadon.records import dataclass, field

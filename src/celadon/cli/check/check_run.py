@@ -14,7 +14,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from celadon.admission import ObjectWorld
-from celadon.cli.check.answer_sources import AnswerSettings, answer_source
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
@@ -24,6 +23,7 @@ from celadon.cli.check.notices import Findings, Sightings, notices, unasked
 from celadon.cli.check.object_chain import AnsweredWebhooks
 from celadon.cli.check.object_judging import Judge, JudgedObject
 from celadon.cli.check.plugins import unasked_plugins
+from celadon.cli.check.webhook_answers import AnswerSettings, answer_source
 from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentArchive
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from celadon.admission import Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Steps, WebhookCalls
-from celadon.cli.check.answer_sources import Answers
 from celadon.cli.check.check_report import Outcome, Place, WebhookCall
 from celadon.cli.check.document_requests import DocumentRequest, Refusal, strictly_refused
 from celadon.cli.check.manifests import WebhookDocuments, WebhookOutcome
 from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.webhook_answers import Answers
 from celadon.kube import Json, StatusError
 from celadon.kube.registry import Draft, create, update
 from celadon.records import dataclass

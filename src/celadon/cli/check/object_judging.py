@@ -14,7 +14,6 @@ from celadon import admission
 from celadon.admission import Outcome as Noted
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.check import check_report
-from celadon.cli.check.answer_sources import AnswerSettings
 from celadon.cli.check.cluster import Circumstances, Cluster
 from celadon.cli.check.document_requests import (
     DocumentRequest,
@@ -28,6 +27,7 @@ from celadon.cli.check.manifests import PolicySet, WebhookOutcome
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import ChainSetup, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
+from celadon.cli.check.webhook_answers import AnswerSettings
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata, registry
 from celadon.kube.resources import deprecation_of, known_resources

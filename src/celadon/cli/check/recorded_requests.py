@@ -22,7 +22,7 @@ from celadon.cli.check.cluster import ANEW, EngineMakers
 from celadon.cli.check.document_requests import Question
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.object_judging import JudgedObject
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.reading import documents
 from celadon.kube import JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit

@@ -22,7 +22,7 @@ from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyEr
 from celadon.cli.check.check_run import check
 from celadon.cli.check.manifests import policy_sets
 from celadon.cli.check.object_judging import JudgedObject, Settings
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem, exit_of
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import gated_fields

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check import check_options
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import (
     POLICIES,
     add_exclude,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check import check_options
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.options import count
 from celadon.cli.processes import garbage_later, leave
 from celadon.cli.report.report_model import CHECK, UPGRADE

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.lint import EVERY_RULE
 from celadon.cli.main import COMMANDS, Command, parser_of
 from celadon.cli.options import VERSIONS

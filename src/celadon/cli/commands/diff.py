@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_cache,
@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> Exit:
     """Read both sides, compare, report."""
     if importlib.util.find_spec("z3") is None:
         raise WrongUseError("z3 is not installed: pip install 'celadon[prove]'")
+    from celadon.cli.celadon_documents import AnswerCache
     from celadon.cli.diff import DiffSettings, compared, with_definitions
-    from celadon.cli.own_files import AnswerCache
     from celadon.prove import Direction
 
     directions = tuple(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.options import missing_package
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import add_version, count
 from celadon.cli.processes import garbage_later, leave
 from celadon.cli.reading.documents import STDIN, DocumentReader, Problem, read_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import CheckInputs, add_question, check_inputs
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.project_config import add_verbose
 from celadon.cli.report.report_model import EXPLANATION
 

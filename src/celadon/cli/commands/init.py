@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 
 # --- The files of a project --------------------------------------------------
 

@@ -11,7 +11,7 @@ from celadon.admission.lint import Settings, policy_costs
 from celadon.cel import Environment
 from celadon.cel.syntax import ListLiteral, Literal, walk
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.library import (
     LibraryPolicy,
     chosen,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli import lint, output, project_config
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import VERSIONS, kubernetes_version
 from celadon.cli.processes import garbage_later
 from celadon.cli.report import report_model

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 
 if TYPE_CHECKING:
     from celadon.cli.language_server.lsp_adapter import CeladonServer

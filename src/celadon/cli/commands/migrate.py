@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, asks_cluster, kubernetes_version, lacking_client
 from celadon.cli.project_config import summary
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, ReportStyle

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 
 # --- The server of the page --------------------------------------------------
 

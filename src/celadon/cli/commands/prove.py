@@ -7,7 +7,7 @@ import importlib.util
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_cache,
@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
     """Prove what can be said of policies and definitions by themselves."""
-    from celadon.cli.own_files import AnswerCache
+    from celadon.cli.celadon_documents import AnswerCache
     from celadon.cli.project_config import summary
     from celadon.cli.proof_report import ProofItem, ProofReport
     from celadon.cli.proofs import ProofLimits, read_subjects
@@ -149,8 +149,8 @@ _NOTHING: Final = (
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
     """Prove what is claimed of all policies together."""
-    from celadon.cli.claims import ClaimReport, Claims, answered, read_properties
     from celadon.cli.diff import read_side
+    from celadon.cli.property_proofs import ClaimReport, Claims, answered, read_properties
     from celadon.cli.reading.documents import Exclusion
     from celadon.prove import Standard
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.check import check_options
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
 from celadon.cli.project_config import add_project, use_project
 from celadon.cli.report.report_model import REPLAY

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 
 from celadon import private_files
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import add_files, did_you_mean
 from celadon.cli.project_config import read_manifests
 from celadon.cli.reading.documents import Document, Problem, read_text, shape_problem

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from celadon import __version__, private_files
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.options import (
     add_certificate,
     add_plain_http,

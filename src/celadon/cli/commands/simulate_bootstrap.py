@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import add_version
 from celadon.cli.report.report_model import BOOTSTRAP
 
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, simulate, report."""
     from celadon.cli.bootstrap.bootstrap_report import simulate
-    from celadon.cli.bootstrap.cluster_course import level_of
+    from celadon.cli.bootstrap.cluster_startup import level_of
     from celadon.cli.check.manifests import Parts, gather
     from celadon.cli.project_config import summary
 

@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, kubernetes_version
 from celadon.cli.policytest.case_results import Coverage, RunReport
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests

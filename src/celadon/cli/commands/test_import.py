@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import add_expected
 from celadon.cli.reading.documents import Problem, read_text
 

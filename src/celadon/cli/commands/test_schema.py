@@ -7,7 +7,7 @@ import json
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 
 DESCRIPTION: Final = "Print the JSON schema of test files, for editors."
 EPILOG: Final = """\

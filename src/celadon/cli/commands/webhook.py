@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from celadon import __version__, private_files
 from celadon.cli import cluster_options, output
 from celadon.cli.check.check_options import add_conversion_calls, wrong_calls
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import private_files
 from celadon.cli import output
-from celadon.cli.exits import Exit, WrongUseError
+from celadon.cli.exit_codes import Exit, WrongUseError
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, add_verbose, use_project
 from celadon.kube.json_types import JsonDict

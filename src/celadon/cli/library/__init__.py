@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from celadon.cli import output
-from celadon.cli.exits import WrongUseError
+from celadon.cli.exit_codes import WrongUseError
 from celadon.cli.options import did_you_mean
 
 SHELF: Final = Path(__file__).parent / "policies"

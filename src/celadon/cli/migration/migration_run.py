@@ -18,8 +18,8 @@ from celadon import migrate
 from celadon.admission.lint import Finding, Settings, Severity, lint
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
+from celadon.cli.celadon_documents import FileNames
 from celadon.cli.fmt import expression_fields, text_layout
-from celadon.cli.own_files import FileNames
 from celadon.cli.project_config import UNFINISHED, other_file, passed_over
 from celadon.cli.reading.documents import (
     Document,

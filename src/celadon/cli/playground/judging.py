@@ -26,6 +26,7 @@ from celadon.admission.lint import Settings as LintSettings
 from celadon.cel import EvaluationError
 from celadon.cel.tracing import TraceRecorder
 from celadon.cli.annotated_source import brief, traced
+from celadon.cli.celadon_documents import API_VERSION, PROPERTIES_KIND, is_own
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import ObjectResult, Place, Report
 from celadon.cli.check.check_report import State as ObjectState
@@ -47,7 +48,6 @@ from celadon.cli.check.object_judging import Settings
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.check.recorded_requests import ExplainedObject, explained_objects
 from celadon.cli.lint import LintInput, LintSetup, findings
-from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, is_own
 from celadon.cli.playground.panes import (
     Mode,
     Pane,

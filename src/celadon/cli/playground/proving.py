@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import Operation
-from celadon.cli import claims
+from celadon.cli import property_proofs
 from celadon.cli.check.manifests import described, validating_policies
 from celadon.cli.diff import (
     STORED,
@@ -131,14 +131,14 @@ def claim(question: ProofQuestion, tell: Tell) -> JsonObject:
     if not text.strip():
         raise StateError("the pane `properties` is empty: put in what is to be proved")
     pane = Text(Pane.PROPERTIES.value, text)
-    properties, problems = claims.properties_among([pane], state.release)
+    properties, problems = property_proofs.properties_among([pane], state.release)
     side = _side("policies", _documents(state, PaneReader()), state)
     if problems:
-        report = claims.ClaimReport(problems=tuple(problems))
+        report = property_proofs.ClaimReport(problems=tuple(problems))
     else:
-        report = claims.answered(
+        report = property_proofs.answered(
             side,
-            claims.Claims(tuple(properties)),
+            property_proofs.Claims(tuple(properties)),
             question.items,
             question.seconds,
             _progress(tell),

@@ -5,5 +5,5 @@ makes tests of files of our own kind, `importers` of those of other tools. `case
 cases judged (`case_judging`), and `vacuity` says which of them mean less than they seem. `coverage`
 says what there is to reach. `mutants` changes policies one thing at a time, and finds what notices
 that. A first test is searched for by `case_search`: `value_search` says which values would make
-expressions true or false, `read_places` what the expressions read and compare with.
+expressions true or false, `referenced_fields` what the expressions read and compare with.
 """

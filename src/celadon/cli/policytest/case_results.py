@@ -15,7 +15,7 @@ from celadon.admission import ADMIN, Note, Operation
 from celadon.cel.extend import re2
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, UnaskedPlugin, Violation
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import JsonObject, Ruling, User

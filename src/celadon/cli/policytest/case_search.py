@@ -27,7 +27,7 @@ from celadon.cli.check.manifests import PolicySet, PolicySets
 from celadon.cli.policytest import case_results, value_search
 from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.mutants.mutant_proofs import solved_requests
-from celadon.cli.policytest.read_places import (
+from celadon.cli.policytest.referenced_fields import (
     ReadPlaces,
     SeedObjects,
     read_places,

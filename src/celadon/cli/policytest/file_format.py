@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.cli.own_files import API_VERSION
+from celadon.cli.celadon_documents import API_VERSION
 from celadon.cli.policytest.case_results import UNMATCHED, CaseVerdict
 from celadon.kube.json_types import JsonDict
 

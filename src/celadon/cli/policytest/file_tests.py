@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from celadon.admission import ADMIN, Operation, registration
 from celadon.cel.extend import re2
+from celadon.cli.celadon_documents import faults, is_own, problem_at
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.document_requests import user_info
 from celadon.cli.check.plugins import PluginChoice, plugin_choice
 from celadon.cli.options import VERSIONS, did_you_mean
-from celadon.cli.own_files import faults, is_own, problem_at
 from celadon.cli.policytest import case_results
 from celadon.cli.policytest.file_format import KIND, SCHEMA, SNAPSHOT
 from celadon.cli.reading.documents import (

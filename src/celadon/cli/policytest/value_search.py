@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cel.extend import re2
-from celadon.cli.policytest.read_places import ROOTS
+from celadon.cli.policytest.referenced_fields import ROOTS
 from celadon.cli.reading.json_text import Path
 from celadon.records import dataclass
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.cli.bootstrap import bootstrap_report
-from celadon.cli.bootstrap.cluster_course import Level, State
+from celadon.cli.bootstrap.cluster_startup import Level, State
 from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict

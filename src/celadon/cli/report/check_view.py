@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from celadon.cli.celadon_documents import FileNames
 from celadon.cli.check import check_report, upgrade_report
-from celadon.cli.own_files import FileNames
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.cli import claims, diff, proof_report
+from celadon.cli import diff, proof_report, property_proofs
 from celadon.cli.check.check_report import Place
 from celadon.cli.diff import DiffAnswer, DiffReport
 from celadon.cli.report import report_model as model
@@ -181,7 +181,7 @@ ANSWER_SHAPES: Final[model.Shapes] = {
 
 
 def answers_text(
-    report: DiffReport | claims.ClaimReport,
+    report: DiffReport | property_proofs.ClaimReport,
     look: model.ReportStyle,
     examples: Iterable[list[str]],
     others: Sequence[str],
@@ -196,7 +196,7 @@ def answers_text(
 
 
 def undecided_finding(
-    answer: DiffAnswer | claims.ClaimAnswer, subject: str, message: str
+    answer: DiffAnswer | property_proofs.ClaimAnswer, subject: str, message: str
 ) -> model.Finding:
     """Return the finding that something is not decided; it stands at the first reason if the answer
     itself has no place."""
@@ -213,7 +213,7 @@ def undecided_finding(
 
 
 def answer_case(
-    answer: DiffAnswer | claims.ClaimAnswer, group: str, name: str, fault: str
+    answer: DiffAnswer | property_proofs.ClaimAnswer, group: str, name: str, fault: str
 ) -> model.ReportCase:
     """Return the case of an answer, which has failed if a fault is found."""
     state, text = model.CaseState.PASSED, answer.answer
@@ -263,20 +263,24 @@ def request_lines(request: proof_report.ExampleRequest) -> Iterator[str]:
 _SHAPES: Final[model.Shapes] = {
     **ANSWER_SHAPES,
     proof_report.Against: ("policy", "binding", "param", "field", "*place", "message"),
-    claims.ClaimExample: ("verdict=verdict.verdict", "against=verdict.against", "*request"),
-    claims.ClaimAnswer: (
+    property_proofs.ClaimExample: (
+        "verdict=verdict.verdict",
+        "against=verdict.against",
+        "*request",
+    ),
+    property_proofs.ClaimAnswer: (
         *("name", "claim", "operation", "apiVersion=api_version", "kind", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
     ),
 }
 
 _MEANT: Final = {
-    claims.COUNTEREXAMPLE: "a request is against what is claimed of the policies",
+    property_proofs.COUNTEREXAMPLE: "a request is against what is claimed of the policies",
     "not-decided": "whether the policies are as claimed is not decided",
 }
 
 
-class ClaimView(model.ReportView[claims.ClaimReport]):
+class ClaimView(model.ReportView[property_proofs.ClaimReport]):
     """Claims and their answers."""
 
     command = "celadon prove"
@@ -285,7 +289,7 @@ class ClaimView(model.ReportView[claims.ClaimReport]):
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
         counterexamples = (
-            _counterexample(answer, look) for answer in report.of(claims.COUNTEREXAMPLE)
+            _counterexample(answer, look) for answer in report.of(property_proofs.COUNTEREXAMPLE)
         )
         others = [*_undecided(report, look), *_proved(report)]
         return answers_text(report, look, counterexamples, others)
@@ -306,18 +310,18 @@ class ClaimView(model.ReportView[claims.ClaimReport]):
     def findings(self) -> Iterator[model.Finding]:
         """Yield a finding for each counterexample, and for what is not decided."""
         yield from map(model.error_finding, self.report.errors)
-        for answer in self.report.of(claims.COUNTEREXAMPLE):
+        for answer in self.report.of(property_proofs.COUNTEREXAMPLE):
             assert answer.example is not None
             message = (
                 f"{answer.name}: {answer.endpoint} {answer.example.verdict.verdict}: {answer.claim}"
             )
             details = (*_against(answer), *request_lines(answer.example.request))
-            title = group = claims.COUNTEREXAMPLE
+            title = group = property_proofs.COUNTEREXAMPLE
             yield model.Finding(
                 model.Level.ERROR, answer.place, title, message, group, answer.name, details=details
             )
-        for answer in self.report.of(claims.UNDECIDED):
-            message = f"{answer.name}: {answer.endpoint}: {claims.UNDECIDED}"
+        for answer in self.report.of(property_proofs.UNDECIDED):
+            message = f"{answer.name}: {answer.endpoint}: {property_proofs.UNDECIDED}"
             yield undecided_finding(answer, answer.name, message)
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
@@ -328,16 +332,16 @@ class ClaimView(model.ReportView[claims.ClaimReport]):
         """Yield a case for each question."""
         yield from map(model.error_case, self.report.errors)
         for answer in self.report.answers:
-            is_fault = answer.answer == claims.COUNTEREXAMPLE
+            is_fault = answer.answer == property_proofs.COUNTEREXAMPLE
             fault = f"{answer.answer}: {answer.claim}" if is_fault else ""
             yield answer_case(answer, "prove", f"{answer.name} {answer.endpoint}", fault)
 
 
-def _counterexample(answer: claims.ClaimAnswer, look: model.ReportStyle) -> list[str]:
+def _counterexample(answer: property_proofs.ClaimAnswer, look: model.ReportStyle) -> list[str]:
     assert answer.example is not None
     verdict = answer.example.verdict.verdict
     place = f"{answer.place}: " if answer.place.file else ""
-    head = look.paint("bold", f"{claims.COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
+    head = look.paint("bold", f"{property_proofs.COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
     result = [head, f"  {model.lines(place)}{model.lines(answer.claim)}"]
     result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
     result += (
@@ -346,25 +350,25 @@ def _counterexample(answer: claims.ClaimAnswer, look: model.ReportStyle) -> list
     return result
 
 
-def _against(answer: claims.ClaimAnswer) -> Iterator[str]:
+def _against(answer: property_proofs.ClaimAnswer) -> Iterator[str]:
     assert answer.example is not None
     for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
         yield model.one_line(f"# {place}{by.policy}: {by.message}")
 
 
-def _undecided(report: claims.ClaimReport, look: model.ReportStyle) -> Iterator[str]:
-    title = look.paint("notice", claims.UNDECIDED)
-    for answer in report.of(claims.UNDECIDED):
+def _undecided(report: property_proofs.ClaimReport, look: model.ReportStyle) -> Iterator[str]:
+    title = look.paint("notice", property_proofs.UNDECIDED)
+    for answer in report.of(property_proofs.UNDECIDED):
         for reason in answer.reasons:
             place = f"{reason.place}: " if reason.place.file else ""
             yield model.lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
 
 
-def _proved(report: claims.ClaimReport) -> Iterator[str]:
+def _proved(report: property_proofs.ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
     for claim_answer in report.answers:
-        if claim_answer.answer in (claims.PROVED, claims.BOUNDED):
+        if claim_answer.answer in (property_proofs.PROVED, property_proofs.BOUNDED):
             ways.setdefault(
                 (claim_answer.name, claim_answer.answer, claim_answer.items, claim_answer.bounded),
                 [],

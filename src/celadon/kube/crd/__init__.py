@@ -7,6 +7,7 @@ together for one kind, or all definitions of a cluster. `definition_validation` 
 `definition_rules` are about writing the CRD.
 """
 
+from celadon.kube.crd.cel_values import typed as typed_value
 from celadon.kube.crd.custom_kinds import (
     CustomKind,
     KindsOnDemand,
@@ -27,7 +28,6 @@ from celadon.kube.crd.rule_validation import (
     rule_scopes,
 )
 from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
-from celadon.kube.crd.typed_data import typed as typed_value
 
 __all__ = [
     "APPROVAL",

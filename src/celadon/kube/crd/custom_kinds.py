@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
 from celadon.kube.crd import embedded_resources, rule_validation
+from celadon.kube.crd.cel_values import UNKNOWN, Unknown
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.structural_schemas import (
     Pruned,
@@ -23,7 +24,6 @@ from celadon.kube.crd.structural_schemas import (
     pruned,
     without_refused_nulls,
 )
-from celadon.kube.crd.typed_data import UNKNOWN, Unknown
 from celadon.kube.fieldpath import (
     ROOT,
     ErrorType,

@@ -23,7 +23,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, previous_minor
 from celadon.kube.schemas.definition_schemas import decode_schema
-from celadon.kube.validation.text_rules import webhook_service_errors, webhook_url_errors
+from celadon.kube.validation.format_checks import webhook_service_errors, webhook_url_errors
 from celadon.kube.x509 import bundle_fault
 from celadon.records import dataclass
 

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeAlias
 from celadon.cel.extend import re2
 from celadon.cel.value_functions import text
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.crd.typed_data import Correlated, Unknown
+from celadon.kube.crd.cel_values import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import json_value, quote, shown_integer
@@ -34,7 +34,7 @@ from celadon.kube.library.format_and_regex import FORMATS as NAMED
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.schema_packs import Choices, Schema, ValueLimits
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.late_patterns import late_pattern
 from celadon.records import dataclass, field
@@ -105,11 +105,11 @@ def _is_hostname(text: str) -> bool:
 
 
 def _is_ip(text: str, mark: str) -> bool:
-    return mark in text and text_rules.address(text) is not None
+    return mark in text and format_checks.address(text) is not None
 
 
 def _is_cidr(text: str) -> bool:
-    return text_rules.network(text) is not None
+    return format_checks.network(text) is not None
 
 
 def _is_mac(text: str) -> bool:

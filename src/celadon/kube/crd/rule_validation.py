@@ -2,7 +2,7 @@
 
 A rule is compiled with the schema of the node where it stands: what it may name, where its errors
 point, its texts. Then the rules run over an object whose parts carry their schema and know what
-they were before (`typed_data`).
+they were before (`cel_values`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from celadon.cel import (
 )
 from celadon.cel.extend import NONE, Optional, types
 from celadon.kube import fieldpath
-from celadon.kube.crd.typed_data import Correlated, ItemsBefore, Unknown, member_before, typed
+from celadon.kube.crd.cel_values import Correlated, ItemsBefore, Unknown, member_before, typed
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath, MapKey, SpelledStep
 from celadon.kube.go.go_text import quote, trim_space

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from celadon.cel import Environment
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
+from celadon.kube.crd.cel_values import Unknown
 from celadon.kube.crd.embedded_resources import (
     drop_unknown_metadata,
     embedded_resource_errors,
@@ -24,7 +25,6 @@ from celadon.kube.crd.embedded_resources import (
 )
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
-from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_value
 from celadon.kube.json_types import Json, JsonObject, fresh

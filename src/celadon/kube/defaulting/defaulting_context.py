@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from celadon.kube.authorization import User
 from celadon.kube.json_types import JsonDict, JsonObject, SharedParts
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.resources.admission_plugins import DEFAULT_PLUGINS
 from celadon.kube.resources.api_resources import Lookups, ObjectIndex
-from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.struct_decoding import EmptyValue
 from celadon.records import dataclass, field

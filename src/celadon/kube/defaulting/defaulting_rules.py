@@ -31,14 +31,14 @@ from celadon.kube.defaulting.defaulting_context import (
     parse_path,
 )
 from celadon.kube.defaulting.field_functions import FIELD_FUNCTIONS, FieldFunction, Rule
-from celadon.kube.defaulting.gated_rules import ON_BY_DEFAULT, gated_rules
+from celadon.kube.defaulting.gated_fields import ON_BY_DEFAULT, gated_rules
 from celadon.kube.defaulting.plugin_defaults import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import emulated_release, per_release
+from celadon.kube.resources.admission_plugins import PLUGIN_ORDER, known_plugins
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
-from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.struct_decoding import struct_codec

@@ -1,6 +1,6 @@
 """Server-side apply: who owns which fields of an object, and configurations merged into it.
 
-Read `field_tracking` first: what a server does at each write. Below it `field_ownership` (who owns
+Read `field_manager` first: what a server does at each write. Below it `field_ownership` (who owns
 what afterwards), `managed_fields` (the entries in `metadata.managedFields`), `field_sets`
 (FieldsV1), and `structured_merge`, the walks over values by their schema. `mutated_kinds` is for
 policies that change objects: they merge in the same way, and own nothing. `compiled_merge` has
@@ -8,8 +8,7 @@ merges of configurations that are known beforehand.
 """
 
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, Unplanned
-from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, to_fields_v1
-from celadon.kube.fieldmanager.field_tracking import (
+from celadon.kube.fieldmanager.field_manager import (
     LAST_APPLIED,
     FieldWriter,
     Versions,
@@ -23,6 +22,7 @@ from celadon.kube.fieldmanager.field_tracking import (
     track_create,
     track_update,
 )
+from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, to_fields_v1
 from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
 from celadon.kube.fieldmanager.merge_types import (
     ForeignValue,

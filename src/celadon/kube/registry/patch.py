@@ -55,7 +55,6 @@ from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.releases import is_since, wording
 from celadon.kube.resources.api_resources import SCALE
-from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import OBJECT_META, raw_ways, schema_for
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
@@ -64,6 +63,7 @@ from celadon.kube.schemas.struct_decoding import (
     round_trip,
     struct_codec,
 )
+from celadon.kube.schemas.unstructured_conversion import converted, restore_error
 from celadon.kube.schemas.value_decoding import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS

@@ -1,6 +1,15 @@
 """The resources a server knows (scope, verbs, kinds, subresources, printer columns), and objects
 indexed by them."""
 
+from celadon.kube.resources.admission_plugins import (
+    DEFAULT_PLUGINS,
+    PLUGIN_ORDER,
+    PLUGINS,
+    UnusablePlugins,
+    default_plugins,
+    enabled_plugins,
+    known_plugins,
+)
 from celadon.kube.resources.api_resources import (
     ESTABLISHED,
     Catalog,
@@ -24,15 +33,6 @@ from celadon.kube.resources.api_resources import (
 )
 from celadon.kube.resources.api_resources import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.resources.feature_gates import gates_of, is_gate_on, said_gates
-from celadon.kube.resources.plugin_facts import (
-    DEFAULT_PLUGINS,
-    PLUGIN_ORDER,
-    PLUGINS,
-    UnusablePlugins,
-    default_plugins,
-    enabled_plugins,
-    known_plugins,
-)
 
 __all__ = [
     "DEFAULT_PLUGINS",

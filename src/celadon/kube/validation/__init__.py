@@ -9,17 +9,17 @@ are made of.
 
 from celadon.kube.validation.built_in_validations import validate_create, validate_update
 from celadon.kube.validation.field_checks import NEGATIVE, NODES_STAY_NOMINATED, conditions
+from celadon.kube.validation.format_checks import (
+    http_path,
+    labels,
+    webhook_service_errors,
+    webhook_url_errors,
+)
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_annotations,
     validate_meta_of_update,
     validate_object_meta,
-)
-from celadon.kube.validation.text_rules import (
-    http_path,
-    labels,
-    webhook_service_errors,
-    webhook_url_errors,
 )
 
 __all__ = [

@@ -15,7 +15,7 @@ from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
@@ -54,14 +54,14 @@ def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """Validate an integer that is not negative, or `25%`."""
     # As `ValidatePositiveIntOrPercent` of `pkg/apis/apps/validation`.
     if isinstance(value, str):
-        yield from each(path, GoValue(value, "intstr.IntOrString"), text_rules.percent(value))
+        yield from each(path, GoValue(value, "intstr.IntOrString"), format_checks.percent(value))
     elif value < 0:
         yield fieldpath.invalid(path, value, NEGATIVE)
 
 
 def at_most_100_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """Validate a share, which is at most 100 %; numbers are not looked at."""
-    if isinstance(value, str) and not text_rules.percent(value) and amount(value) > 100:
+    if isinstance(value, str) and not format_checks.percent(value) and amount(value) > 100:
         yield fieldpath.invalid(path, GoValue(value, "intstr.IntOrString"), OVER_100)
 
 
@@ -73,7 +73,7 @@ def amount(value: IntOrPercent) -> int:
     digits = value.removesuffix("%")
     if digits.isascii() and digits.isdecimal() and len(digits) < 19:
         return int(digits)
-    is_percent = not text_rules.percent(value)
+    is_percent = not format_checks.percent(value)
     try:
         return parse_int(digits if is_percent else value)
     except ValueError:
@@ -193,10 +193,10 @@ def _strict_selector(spec: JsonObject, kind: str) -> Errors:
     if value is None:
         yield fieldpath.required(path)
         return
-    yield from text_rules.selector(path, value)
-    if text_rules.is_empty(value):
+    yield from format_checks.selector(path, value)
+    if format_checks.is_empty(value):
         detail = f"empty selector is invalid for {kind}"
-        yield fieldpath.invalid(path, text_rules.shown_selector(value), detail)
+        yield fieldpath.invalid(path, format_checks.shown_selector(value), detail)
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
@@ -224,11 +224,11 @@ def _replicated(_: FieldPath, spec: JsonObject) -> Errors:
     """Validate the selector and the template of a Deployment or ReplicaSet."""
     yield from _strict_selector(spec, "deployment")
     path, template = SPEC.child("template"), spec.get("template") or {}
-    chosen = text_rules.understood(spec.get("selector"))
+    chosen = format_checks.understood(spec.get("selector"))
     if chosen is None:
         yield fieldpath.invalid(
             SPEC.child("selector"),
-            text_rules.shown_selector(spec["selector"]),
+            format_checks.shown_selector(spec["selector"]),
             "invalid label selector",
         )
         return
@@ -272,7 +272,7 @@ def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = ((item.get("spec") or {}).get("selector") for item in (obj, old))
-    return text_rules.same_selector(SPEC.child("selector"), new, before)
+    return format_checks.same_selector(SPEC.child("selector"), new, before)
 
 
 def replica_set(obj: JsonObject) -> Errors:
@@ -293,13 +293,13 @@ def daemon_set(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     value, path = spec.get("selector"), SPEC.child("selector")
     template, template_path = spec.get("template") or {}, SPEC.child("template")
-    yield from text_rules.selector(path, value)
-    chosen = text_rules.understood(value)
+    yield from format_checks.selector(path, value)
+    chosen = format_checks.understood(value)
     if chosen is not None:
         yield from matches_template(template_path, template, chosen)
-    if value is not None and text_rules.is_empty(value):
+    if value is not None and format_checks.is_empty(value):
         detail = "empty selector is invalid for daemonset"
-        yield fieldpath.invalid(path, text_rules.shown_selector(value), detail)
+        yield fieldpath.invalid(path, format_checks.shown_selector(value), detail)
     yield from pod_template(template_path, template)
     yield from restart_always(template_path, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
@@ -368,10 +368,10 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
     is looked at."""
     yield from _strict_selector(spec, "statefulset")
     path, template = SPEC.child("template"), spec.get("template") or {}
-    chosen = text_rules.understood(spec.get("selector"))
+    chosen = format_checks.understood(spec.get("selector"))
     if chosen is None:
         yield fieldpath.invalid(
-            SPEC.child("selector"), text_rules.shown_selector(spec["selector"]), ""
+            SPEC.child("selector"), format_checks.shown_selector(spec["selector"]), ""
         )
     else:
         if not chosen.is_everything:

@@ -1,7 +1,7 @@
 """The rules of built-in kinds: the table of workloads, and the ways to ask all tables.
 
-Those of other kinds that manifests usually have stand in `frequent_kinds`, those of rarer groups
-in `rare_kinds`; each is loaded with the first of them.
+Those of other kinds that manifests usually have stand in `common_kind_validations`, those of
+rarer groups in `uncommon_kind_validations`; each is loaded with the first of them.
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.
 """
@@ -108,7 +108,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
     if validation is not None or not _is_own_group(kind.group):
         return validation
     # late: where there are only workloads, what stands beside them is not needed
-    from celadon.kube.validation.frequent_kinds import FREQUENT_VALIDATIONS
+    from celadon.kube.validation.common_kind_validations import FREQUENT_VALIDATIONS
 
     validation = FREQUENT_VALIDATIONS.get(kind)
     if validation is not None:
@@ -120,7 +120,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
         if older is not None:
             return older
     # late: few manifests have such kinds
-    from celadon.kube.validation.rare_kinds import RARE_VALIDATIONS
+    from celadon.kube.validation.uncommon_kind_validations import RARE_VALIDATIONS
 
     return RARE_VALIDATIONS.get(kind)
 
@@ -142,7 +142,7 @@ def subresource_rule(kind: GroupKind, subresource: str) -> tuple[Revisit, Update
     if not _is_own_group(kind.group):
         return None
     # late: few kinds have such subresources
-    from celadon.kube.validation.rare_kinds import RARE_SUBRESOURCES
+    from celadon.kube.validation.uncommon_kind_validations import RARE_SUBRESOURCES
 
     return RARE_SUBRESOURCES.get((kind, subresource))
 

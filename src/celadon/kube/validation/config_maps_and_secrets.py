@@ -13,7 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_double
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import Errors, changed_fields, each, entries
 from celadon.kube.well_known_values import TLS_SECRET
 
@@ -42,14 +42,14 @@ def config_map(obj: JsonObject) -> Errors:
     # As `ValidateConfigMap` of `pkg/apis/core/validation`.
     data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     total = len("".join(data.values()).encode("utf-8", "surrogatepass"))
-    if binary or not text_rules.are_config_keys(data):
+    if binary or not format_checks.are_config_keys(data):
         for key in sorted(data):
-            yield from each(_DATA.key(key), key, text_rules.config_key(key))
+            yield from each(_DATA.key(key), key, format_checks.config_key(key))
             if key in binary:
                 reason = "duplicate of key present in binaryData"
                 yield fieldpath.invalid(_DATA.key(key), key, reason)
     for key, value in entries(obj, "binaryData"):
-        if wrong := text_rules.config_key(key):
+        if wrong := format_checks.config_key(key):
             yield from each(_BINARY.key(key), key, wrong)
         total += len(_decoded(value))
     if total > MAX_BYTES:
@@ -79,9 +79,9 @@ def secret(obj: JsonObject) -> Errors:
     """Yield what is wrong with a Secret, besides its metadata."""
     # As `ValidateSecret` of `pkg/apis/core/validation`.
     data = obj.get("data") or {}
-    if not text_rules.are_config_keys(data):
+    if not format_checks.are_config_keys(data):
         for key in sorted(data):
-            yield from each(_DATA.key(key), key, text_rules.config_key(key))
+            yield from each(_DATA.key(key), key, format_checks.config_key(key))
     if sum(len(_decoded(value)) for value in data.values()) > MAX_BYTES:
         yield fieldpath.too_long(_DATA, MAX_BYTES)
     yield from _typed(obj)

@@ -27,6 +27,12 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
+from celadon.kube.validation.format_checks import (
+    same_selector,
+    selector,
+    shown_selector,
+    understood,
+)
 from celadon.kube.validation.networking import domain_prefixed_path
 from celadon.kube.validation.pods.internal_types import (
     internal_pod_spec,
@@ -34,7 +40,6 @@ from celadon.kube.validation.pods.internal_types import (
     shown_template,
 )
 from celadon.kube.validation.pods.pod_specs import pod_template
-from celadon.kube.validation.text_rules import same_selector, selector, shown_selector, understood
 from celadon.kube.well_known_values import CONDITION_STATUSES
 from celadon.late_patterns import late_pattern
 

@@ -26,11 +26,11 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     supported,
 )
+from celadon.kube.validation.format_checks import printed_selector, selector
 from celadon.kube.validation.object_meta import standard_finalizer
 from celadon.kube.validation.pods import resource_lists
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value, quota_resource_name
-from celadon.kube.validation.text_rules import printed_selector, selector
 
 _REQUEST: Final = "defaultRequest"
 LIMIT_TYPES: Final = ("Container", "Pod", "PersistentVolumeClaim")

@@ -11,7 +11,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NO_ERRORS,
@@ -33,8 +33,8 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
+from celadon.kube.validation.format_checks import older_address
 from celadon.kube.validation.pods.containers import PROTOCOLS
-from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import INGRESS_CLASS
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
@@ -124,14 +124,14 @@ def _ingress(obj: JsonObject, tolerated: ToleratedFaults) -> Errors:
 
 def _host(path: FieldPath, host: str) -> Errors:
     if "*" in host:
-        return each(path, host, text_rules.wildcard_subdomain(host))
+        return each(path, host, format_checks.wildcard_subdomain(host))
     return dns_subdomain(path, host)
 
 
 def _rule(path: FieldPath, rule: JsonObject, tolerated: ToleratedFaults) -> Errors:
     host = rule.get("host") or ""
     if host:
-        if text_rules.address(host) is not None:
+        if format_checks.address(host) is not None:
             yield fieldpath.invalid(path.child("host"), host, NO_ADDRESS)
         yield from _host(path.child("host"), host)
     if not tolerated.wildcard_rules or "*" not in host:
@@ -200,7 +200,7 @@ def _service_port(path: FieldPath, field_path: FieldPath, port: JsonObject) -> E
     if name and number:
         yield fieldpath.invalid(path, "", "cannot set both port name & port number")
     elif name:
-        yield from each(field_path.child("name"), name, text_rules.port_name(name))
+        yield from each(field_path.child("name"), name, format_checks.port_name(name))
     elif number:
         yield from port_number(field_path.child("number"), number)
     else:
@@ -245,7 +245,7 @@ def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
         yield fieldpath.invalid(path, value, detail)
         return
     yield from each(path, host, name_rules.dns1123_subdomain(host))
-    yield from each(path, rest, text_rules.http_path(rest))
+    yield from each(path, rest, format_checks.http_path(rest))
 
 
 def _parameters(path: FieldPath, value: JsonObject) -> Errors:
@@ -300,7 +300,7 @@ def _peers(obj: JsonObject) -> Iterator[JsonObject]:
 
 def _policy(obj: JsonObject, old_ranges: Collection[str]) -> Errors:
     spec = obj.get("spec") or {}
-    yield from text_rules.selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
+    yield from format_checks.selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
     for direction, peers in DIRECTIONS:
         for path, rule in items(spec, direction, SPEC):
             for where, port in items(rule, "ports", path):
@@ -337,7 +337,7 @@ def _policy_port(path: FieldPath, value: JsonObject) -> Errors:
         detail = "is not specified" if port is None else "is non-numeric"
         yield fieldpath.invalid(end_port_path, end, f"may not be specified when `port` {detail}")
     if port is not None:
-        yield from each(path.child("port"), port, text_rules.port_name(port))
+        yield from each(path.child("port"), port, format_checks.port_name(port))
 
 
 def _peer(path: FieldPath, peer: JsonObject, old_ranges: Collection[str]) -> Errors:
@@ -348,7 +348,7 @@ def _peer(path: FieldPath, peer: JsonObject, old_ranges: Collection[str]) -> Err
         if kind == "ipBlock":
             yield from _block(path.child(kind), peer[kind], old_ranges)
         else:
-            yield from text_rules.selector(path.child(kind), peer[kind])
+            yield from format_checks.selector(path.child(kind), peer[kind])
     if not present:
         yield fieldpath.required(path, "must specify a peer")
     elif len(present) > 1 and "ipBlock" in present:
@@ -361,13 +361,13 @@ def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> E
     if not whole:
         yield fieldpath.required(path.child("cidr"))
         return
-    yield from text_rules.older_range(path.child("cidr"), whole, old_ranges)
-    outer = text_rules.network(whole)
+    yield from format_checks.older_range(path.child("cidr"), whole, old_ranges)
+    outer = format_checks.network(whole)
     if outer is None:
         return
     for cidr_path, cidr in items(block, "except", path):
-        yield from text_rules.older_range(cidr_path, cidr, old_ranges)
-        inner = text_rules.network(cidr)
+        yield from format_checks.older_range(cidr_path, cidr, old_ranges)
+        inner = format_checks.network(cidr)
         if inner is None:
             continue
         within = outer.masked().contains(inner.masked().addr)
@@ -412,7 +412,7 @@ def endpoints(obj: JsonObject) -> Errors:
 
 def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
     value = address.get("ip") or ""
-    yield from text_rules.older_address(path.child("ip"), value)
+    yield from format_checks.older_address(path.child("ip"), value)
     if address.get("hostname"):
         yield from dns_label(path.child("hostname"), address["hostname"])
     node = address.get("nodeName")
@@ -434,7 +434,7 @@ def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
 def special_address(value: str) -> list[str]:
     """Return what is said about addresses that lead nowhere from elsewhere."""
     # As `ValidateEndpointIP` of `pkg/apis/core/validation`.
-    addr = text_rules.address(value)
+    addr = format_checks.address(value)
     if addr is None:
         return ["must be a valid IP address"]
     address = addr.unmapped()
@@ -515,7 +515,7 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
         yield from dns_subdomain(path.child("nodeName"), endpoint["nodeName"])
     topology, where = endpoint.get("deprecatedTopology"), path.child("deprecatedTopology")
     yield from at_most(where, topology, MAX_TOPOLOGY)
-    yield from text_rules.labels(where, topology)
+    yield from format_checks.labels(where, topology)
     if endpoint.get("hostname") is not None:
         yield from dns_label(path.child("hostname"), endpoint["hostname"])
     hints = endpoint.get("hints")
@@ -530,16 +530,16 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
 def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
     """Validate an address. One of another family is blamed on the list. Older rules let more
     through for IPv4, and what they let through is looked at further."""
-    field_path, addr = path.index(index), text_rules.address(address)
+    field_path, addr = path.index(index), format_checks.address(address)
     if not is_since("1.33"):
         if addr is None or (addr.is_v4 or addr.is_v4_mapped) != (kind == "IPv4"):
             yield fieldpath.invalid(field_path, address, f"must be a valid {kind} address")
         yield from each(field_path, address, special_address(address))
         return
     wrong = list(
-        text_rules.older_address(field_path, address)
+        format_checks.older_address(field_path, address)
         if kind == "IPv4"
-        else each(field_path, address, text_rules.canonical_address(address))
+        else each(field_path, address, format_checks.canonical_address(address))
     )
     yield from wrong
     if addr is None or any(not error.gate for error in wrong):
@@ -633,5 +633,5 @@ def balancer_host(path: FieldPath, name: str) -> Errors:
     if not name:
         return
     yield from dns_subdomain(path, name)
-    if text_rules.address(name) is not None:
+    if format_checks.address(name) is not None:
         yield fieldpath.invalid(path, name, NO_ADDRESS)

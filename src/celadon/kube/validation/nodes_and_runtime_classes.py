@@ -14,7 +14,7 @@ from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     METADATA,
     NOT_POSITIVE,
@@ -28,10 +28,10 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     required_name,
 )
+from celadon.kube.validation.format_checks import labels
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.pod_placement import EFFECTS, tolerations
 from celadon.kube.validation.pods.resource_lists import quantity_value, requirements
-from celadon.kube.validation.text_rules import labels
 from celadon.late_patterns import late_pattern
 
 _STATUS: Final = FieldPath("status")
@@ -88,17 +88,19 @@ def _node_annotations(notes: Mapping[str, str]) -> Errors:
     path = METADATA.child("annotations")
     try:
         yield from _taints(
-            {text_rules.TAINTS: text_rules.annotated_taints(notes)}, text_rules.TAINTS, path
+            {format_checks.TAINTS: format_checks.annotated_taints(notes)},
+            format_checks.TAINTS,
+            path,
         )
-    except text_rules.AnnotationError as error:
-        yield fieldpath.invalid(path, text_rules.TAINTS, str(error))
+    except format_checks.AnnotationError as error:
+        yield fieldpath.invalid(path, format_checks.TAINTS, str(error))
     try:
-        avoided = text_rules.avoided_pods(notes)
-    except text_rules.AnnotationError as error:
-        yield fieldpath.invalid(path.child("AvoidPods"), text_rules.AVOIDED_PODS, str(error))
+        avoided = format_checks.avoided_pods(notes)
+    except format_checks.AnnotationError as error:
+        yield fieldpath.invalid(path.child("AvoidPods"), format_checks.AVOIDED_PODS, str(error))
         return
     for item_path, entry in items(
-        {text_rules.AVOIDED_PODS: avoided}, text_rules.AVOIDED_PODS, path
+        {format_checks.AVOIDED_PODS: avoided}, format_checks.AVOIDED_PODS, path
     ):
         controller = (entry.get("podSignature") or {}).get("podController")
         where = item_path.child("PodSignature")
@@ -115,7 +117,7 @@ def _taints(spec: JsonObject, field: str = "taints", path: FieldPath = METADATA)
     for item_path, taint in items(spec, field, path):
         key, value = taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from text_rules.label_name(item_path.child("key"), key)
+        yield from format_checks.label_name(item_path.child("key"), key)
         messages = name_rules.label_value(value)
         if messages:
             yield fieldpath.invalid(item_path.child("value"), value, ";".join(messages))
@@ -172,10 +174,10 @@ def _addresses(status: JsonObject) -> Errors:
 
 def _ranges(ranges: Sequence[str]) -> Errors:
     for index, cidr in enumerate(ranges):
-        yield from text_rules.older_range(_RANGES.index(index), cidr)
+        yield from format_checks.older_range(_RANGES.index(index), cidr)
     if len(ranges) < 2:
         return
-    prefixes = [text_rules.network(word) for word in ranges]
+    prefixes = [format_checks.network(word) for word in ranges]
     bad = next((index for index, network in enumerate(prefixes) if network is None), None)
     if bad is not None:
         detail = "invalid PodCIDRs. failed to check with dual stack with error:"
@@ -222,7 +224,7 @@ def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> E
     rules = {
         "namespace": name_rules.dns1123_label,
         "name": name_rules.dns1123_subdomain,
-        "kubeletConfigKey": text_rules.config_key,
+        "kubeletConfigKey": format_checks.config_key,
     }
     for field, rule in rules.items():
         value = result.get(field) or ""

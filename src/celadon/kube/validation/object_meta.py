@@ -33,7 +33,7 @@ from celadon.kube.validation.field_checks import (
     not_negative,
     only_with,
 )
-from celadon.kube.validation.text_rules import labels
+from celadon.kube.validation.format_checks import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 

@@ -13,7 +13,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation import field_checks, resource_claims, text_rules
+from celadon.kube.validation import field_checks, format_checks, resource_claims
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.pod_placement import node_selector
 
@@ -122,7 +122,7 @@ def _named_device(path: FieldPath, device: JsonObject) -> field_checks.Errors:
 def _part(path: FieldPath, device: JsonObject) -> field_checks.Errors:
     share = device.get("shareID")
     if share is not None:
-        yield from field_checks.each(path.child("shareID"), share, text_rules.normal_uuid(share))
+        yield from field_checks.each(path.child("shareID"), share, format_checks.normal_uuid(share))
 
 
 def _device(
@@ -153,7 +153,7 @@ def _device(
 def _interface(path: FieldPath, address: str) -> field_checks.Errors:
     """Check an address and the length of its network: of an interface, so no bits are left over."""
     # Before 1.33, any way of writing it was fine.
-    rule = text_rules.interface_address if is_since("1.33") else text_rules.cidr
+    rule = format_checks.interface_address if is_since("1.33") else format_checks.cidr
     return field_checks.each(path, address, rule(address))
 
 

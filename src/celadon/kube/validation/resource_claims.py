@@ -20,7 +20,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, per_release, previous_minor, wording
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
     HIDDEN_VALUE,
@@ -285,7 +285,7 @@ _NOT_QUALIFIED: Final = wording(
 def _identifier(path: FieldPath, name: str) -> Errors:
     if len(name.encode()) > IDENTIFIER_BYTES:
         yield fieldpath.too_long(path, IDENTIFIER_BYTES, is_bare=True)
-    for message in text_rules.c_identifier(name):
+    for message in format_checks.c_identifier(name):
         if is_since("1.34"):
             yield fieldpath.invalid(path, name, message)
         else:
@@ -368,7 +368,7 @@ def tolerations(path: FieldPath, items: Sequence[JsonObject] | None) -> Errors:
 
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     if toleration.get("key"):
-        yield from text_rules.label_name(path.child("key"), toleration["key"])
+        yield from format_checks.label_name(path.child("key"), toleration["key"])
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     if operator == "Exists":
         if value:
@@ -386,7 +386,7 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
 def taint(path: FieldPath, value: JsonObject, before: JsonObject | None = None) -> Errors:
     """Yield what is wrong with the taint of a device; an effect that stays is not looked at
     again."""
-    yield from text_rules.label_name(path.child("key"), value.get("key") or "")
+    yield from format_checks.label_name(path.child("key"), value.get("key") or "")
     if value.get("value"):
         yield from each(path.child("value"), value["value"], name_rules.label_value(value["value"]))
     if before is None or value.get("effect") != before.get("effect"):
@@ -398,7 +398,9 @@ def binding_conditions(path: FieldPath, value: JsonObject) -> Errors:
     those that must not: there are both or neither."""
     good, bad = (list(value.get(field) or ()) for field in _BINDING)
     for field, item in zip(_BINDING, (good, bad), strict=True):
-        yield from limited(path.child(field), item, MAX_BINDING_CONDITIONS, text_rules.label_name)
+        yield from limited(
+            path.child(field), item, MAX_BINDING_CONDITIONS, format_checks.label_name
+        )
     yield from repeated(path.child(_BINDING[0]), good)
     field_path = path.child(_BINDING[1])
     seen, expected = set[str](), set(good)

@@ -12,7 +12,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SAME_TRAFFIC,
@@ -30,6 +30,7 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
+from celadon.kube.validation.format_checks import older_address
 from celadon.kube.validation.networking import (
     BALANCER,
     balancer_addresses,
@@ -38,7 +39,6 @@ from celadon.kube.validation.networking import (
     special_address,
 )
 from celadon.kube.validation.pods.containers import PROTOCOLS, port_or_name
-from celadon.kube.validation.text_rules import older_address
 
 # --- Service addresses -------------------------------------------------------
 
@@ -91,7 +91,7 @@ def _each_address(addresses: list[str], old_addresses: Collection[str]) -> Error
                 detail = "'None' must be the first and only value"
                 yield fieldpath.invalid(_IPS, addresses, detail)
         else:
-            yield from text_rules.older_address(_IPS.index(index), address, old_addresses)
+            yield from format_checks.older_address(_IPS.index(index), address, old_addresses)
 
 
 def _families(spec: JsonObject, addresses: list[str]) -> Errors:
@@ -170,7 +170,7 @@ def changed_service(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.required(SPEC.child("ports"))
     yield from _by_type(spec, kind)
     yield from _ports(spec)
-    yield from text_rules.labels(SPEC.child("selector"), spec.get("selector"))
+    yield from format_checks.labels(SPEC.child("selector"), spec.get("selector"))
     yield from _affinity(spec)
     yield from service_addresses(spec, before.get("clusterIPs") or ())
     for path, address in items(spec, "externalIPs", SPEC):
@@ -199,7 +199,7 @@ def service_fixed(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _external_address(path: FieldPath, address: str, old_addresses: Collection[str]) -> Errors:
     """Yield what is wrong with an address, unless older rules let it through."""
-    wrong = list(text_rules.older_address(path, address, old_addresses))
+    wrong = list(format_checks.older_address(path, address, old_addresses))
     yield from wrong
     if not wrong:
         yield from each(path, address, special_address(address))
@@ -328,7 +328,7 @@ def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
     if kind != "LoadBalancer":
         yield fieldpath.forbidden(path, BALANCERS_ONLY)
     for place_path, place in places:
-        yield from text_rules.older_range(place_path, place, old_ranges)
+        yield from format_checks.older_range(place_path, place, old_ranges)
 
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:
@@ -409,7 +409,7 @@ def address_name(name: str) -> list[str]:
     """Validate the name of an IPAddress; before 1.33 in the words of the parser."""
     # As `ValidateIPAddressName` of `pkg/apis/networking/validation`.
     if is_since("1.33"):
-        return text_rules.canonical_address(name)
+        return format_checks.canonical_address(name)
     try:
         address = netaddr.parse_addr(name)
     except netaddr.AddrError as error:
@@ -465,7 +465,7 @@ def _ranges(ranges: Sequence[str]) -> Errors:
         yield from wrong
         return
     for index, text in enumerate(ranges):
-        yield from each(_CIDRS.index(index), text, text_rules.canonical_range(text))
+        yield from each(_CIDRS.index(index), text, format_checks.canonical_range(text))
     families = [_family(word) for word in ranges]
     if len(ranges) == 2 and families[0] == families[1] != "":
         yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)
@@ -507,7 +507,7 @@ def _older_range(value: str) -> list[str]:
 
 def _family(value: str) -> str:
     """Return the IP family of a range; empty for what is no range."""
-    prefix = text_rules.network(value)
+    prefix = format_checks.network(value)
     if prefix is None:
         return ""
     return "IPv4" if prefix.addr.is_v4 or prefix.addr.is_v4_mapped else "IPv6"

@@ -35,11 +35,11 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
+from celadon.kube.validation.format_checks import label_name, same_selector, selector
 from celadon.kube.validation.object_meta import Naming, new_object_meta
 from celadon.kube.validation.persistent_volumes import inline_volume
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.volumes import token_lifetime
-from celadon.kube.validation.text_rules import label_name, same_selector, selector
 
 # --- Storage drivers ---------------------------------------------------------
 #

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import Sources, duration, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
@@ -18,6 +17,7 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import (
     next_step,
     seconds_to_end,
 )
+from celadon.apiserver.simulation.planning.pod_predicates import Sources, duration, time_text
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WHERE = Addresses("172.18.0.2", "10.244.1.1")

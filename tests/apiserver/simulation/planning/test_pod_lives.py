@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.apiserver.simulation.planning.pod_facts import Sources, time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
@@ -26,6 +25,7 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import (
     next_step,
     running_containers,
 )
+from celadon.apiserver.simulation.planning.pod_predicates import Sources, time_text
 from celadon.kube.releases import DEFAULT, answering_as
 from tests.paths import ROOT
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.simulation.planning import rollouts
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_predicates import time_text
 from celadon.kube.workload_controllers import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

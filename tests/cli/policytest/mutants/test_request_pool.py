@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.policytest.mutants.input_combinations import Inputs, with_labels
 from celadon.cli.policytest.mutants.request_pool import _OTHER, _label_sets, _wanted
-from celadon.cli.policytest.read_places import _value
+from celadon.cli.policytest.referenced_fields import _value
 from celadon.kube.json_types import JsonObject
 
 

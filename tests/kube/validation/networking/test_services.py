@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import RELAXED_SERVICE_NAMES
 from celadon.kube.validation.services import changed_addresses
 from tests.kube.validation.objects import complaints, obj, update_complaints
@@ -74,7 +74,7 @@ SERVICES: list[tuple[dict[str, Any], list[str]]] = [
             "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is "
             "'LoadBalancer'",
             f'spec.LoadBalancerSourceRanges[0]: Invalid value: "10.0.0.0/33": '
-            f"{text_rules.CIDR_MESSAGE}",
+            f"{format_checks.CIDR_MESSAGE}",
         ],
     ),
     (
@@ -210,7 +210,7 @@ def test_endpoints() -> None:
     assert complaints(value) == [
         "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`",
         f"subsets[0].ports[0].port: Invalid value: 0: {RANGE}",
-        f'subsets[1].addresses[0].ip: Invalid value: "x": {text_rules.IP_MESSAGE}',
+        f'subsets[1].addresses[0].ip: Invalid value: "x": {format_checks.IP_MESSAGE}',
         'subsets[1].addresses[0].ip: Invalid value: "x": must be a valid IP address',
     ]
 
@@ -232,7 +232,7 @@ INGRESSES: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         ingress(host="a.*"),
-        [f'spec.rules[0].host: Invalid value: "a.*": {text_rules.wildcard_subdomain("a.*")[0]}'],
+        [f'spec.rules[0].host: Invalid value: "a.*": {format_checks.wildcard_subdomain("a.*")[0]}'],
     ),
     (ingress({"path": "x"}), [f'{P}.path: Invalid value: "x": must be an absolute path']),
     (ingress({"path": "", "pathType": "ImplementationSpecific"}), []),

@@ -10,7 +10,7 @@ from celadon.kube import name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.built_in_validations import validate_create
 from celadon.kube.validation.field_checks import SELINUX_MOUNT, holding
 from celadon.kube.validation.pods.resource_lists import pod_requirements
@@ -662,7 +662,7 @@ def test_other_fields_of_a_pod_do_not_change() -> None:
     ("domain", "is_right"), [("_a.b_c.d", True), ("a.", True), ("_", False), ("__a", False)]
 )
 def test_search_domains_may_begin_with_one_underscore(domain: str, is_right: bool) -> None:
-    assert (text_rules.underscored_subdomain(domain.rstrip(".")) == []) is is_right
+    assert (format_checks.underscored_subdomain(domain.rstrip(".")) == []) is is_right
 
 
 @pytest.mark.parametrize(
@@ -670,7 +670,7 @@ def test_search_domains_may_begin_with_one_underscore(domain: str, is_right: boo
 )
 def test_the_pattern_of_search_domains_is_shown_since_1_34(release: str, beginning: str) -> None:
     with answering_as(release):
-        (message,) = text_rules.underscored_subdomain("-_-")
+        (message,) = format_checks.underscored_subdomain("-_-")
     assert f"regex used for validation is {beginning}" in message
 
 

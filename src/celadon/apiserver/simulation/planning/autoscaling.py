@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.plans import WARNING, ObjectEvent, Plan, Step, Verb, told
-from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, time_text
+from celadon.apiserver.simulation.planning.pod_predicates import spec_of, status_of, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import MILLI, Format, Quantity, QuantityError, parse, pod_needs

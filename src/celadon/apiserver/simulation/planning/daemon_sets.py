@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.simulation.planning import plans
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.node_filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.revisions import (
     claimed_revisions,

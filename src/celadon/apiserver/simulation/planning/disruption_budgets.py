@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.simulation.planning import plans
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.json_types import JsonDict

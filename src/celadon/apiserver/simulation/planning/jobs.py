@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from celadon.apiserver.simulation.planning import job_indexes, plans
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict

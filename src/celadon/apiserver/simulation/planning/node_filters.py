@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
+from celadon.apiserver.simulation.planning.pod_predicates import has_ended, node_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.simulation.planning import node_filters
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import PREFERRED_TERMS

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import (
+from celadon.apiserver.simulation.planning.pod_predicates import (
     Sources,
     duration,
     ending_of,

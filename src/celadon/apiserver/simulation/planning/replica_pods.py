@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.plans import Step, Verb
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import sorted_members

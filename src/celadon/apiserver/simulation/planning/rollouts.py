@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import read_time, scaled, time_text
+from celadon.apiserver.simulation.planning.pod_predicates import read_time, scaled, time_text
 from celadon.apiserver.simulation.planning.replica_pods import (
     REPLICA_FAILURE,
     TERMINATING_SINCE,

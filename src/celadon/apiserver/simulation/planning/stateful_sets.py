@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.simulation.planning import plans
-from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.apiserver.simulation.planning.revisions import (
     beyond_limit,
     claimed_revisions,

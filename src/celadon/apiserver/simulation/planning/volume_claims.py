@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from celadon.admission.plugins import attributes_classes
 from celadon.apiserver.simulation.planning import plans
-from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
+from celadon.apiserver.simulation.planning.pod_predicates import (
+    is_going,
+    node_of,
+    spec_of,
+    status_of,
+)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import registration
+from celadon.cli.celadon_documents import API_VERSION, problem_at
 from celadon.cli.check.check_report import Place
-from celadon.cli.own_files import API_VERSION, problem_at
 from celadon.cli.policytest import case_results
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.policytest.file_tests import ObjectReader, read_test

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation, PolicyFrame
 from celadon.cel import syntax
-from celadon.cli.policytest import read_places
+from celadon.cli.policytest import referenced_fields
 from celadon.cli.policytest.case_results import AuthorizerAnswer, Case
 from celadon.cli.policytest.mutants import request_pool
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
@@ -33,7 +33,7 @@ from celadon.records import dataclass
 #
 # What single expressions read, directly or through variables, and what that is compared with.
 #
-# An input is a place of an object, as in `first_tests.read_places`. Beside it stand the
+# An input is a place of an object, as in `referenced_fields.place_of`. Beside it stand the
 # literals of the comparisons that it has a part in, however far inside: of `size(object.spec.x)
 # > 3` that is 3, of `object.spec.a + object.spec.b == 'ab'` it is 'ab' for both. What a loop
 # makes of a list has the places of the list for its origin.
@@ -137,7 +137,7 @@ class InputReader:
         self, node: syntax.Expr, bound: Mapping[str, Path], origins: Mapping[str, Inputs]
     ) -> Inputs:
         inputs = Inputs()
-        place = read_places.place_of(node, bound, self._variables)
+        place = referenced_fields.place_of(node, bound, self._variables)
         if place is not None and len(place) > 1:
             inputs.related[place] = []
         match node:
@@ -161,7 +161,7 @@ class InputReader:
         """Note what calls and written objects say of what stands in them."""
         match node:
             case syntax.Call(_, syntax.IN, None, (syntax.Literal(_, str() as key), range_)):
-                place = read_places.place_of(range_, bound, self._variables)
+                place = referenced_fields.place_of(range_, bound, self._variables)
                 if place is not None:
                     inputs.related.setdefault((*place, key), [])
                     inputs.keys.add((*place, key))
@@ -169,15 +169,15 @@ class InputReader:
                 target is not None and function in _QUESTIONS
             ):
                 inputs.questions[_QUESTIONS[function], asked] = None
-            case syntax.Struct(_, name, fields) if name == read_places.PATCH:
+            case syntax.Struct(_, name, fields) if name == referenced_fields.PATCH:
                 for item in fields:
                     if item.name == "path" and isinstance(item.value, syntax.Literal):
                         inputs.related[
-                            ("object", *read_places.pointer_steps(str(item.value.value)))
+                            ("object", *referenced_fields.pointer_steps(str(item.value.value)))
                         ] = []
-            case syntax.Struct(_, name) if name == read_places.CONFIGURATION:
+            case syntax.Struct(_, name) if name == referenced_fields.CONFIGURATION:
                 inputs.related |= {
-                    place: [] for place in read_places.written_places(node, ("object",))
+                    place: [] for place in referenced_fields.written_places(node, ("object",))
                 }
         if isinstance(node, syntax.Call) and node.function in _RELATIONS:
             inputs.relate()
@@ -198,7 +198,7 @@ class InputReader:
     ) -> None:
         items = self._read(node.iter_range, bound, origins)
         inputs.add(items)
-        place = read_places.place_of(node.iter_range, bound, self._variables)
+        place = referenced_fields.place_of(node.iter_range, bound, self._variables)
         variable = node.iter_var2 or node.iter_var
         inner = {key: value for key, value in bound.items() if key != variable}
         if place is not None:
@@ -553,7 +553,9 @@ class InputCombinations:
         return [operation for operation in Operation if of_matching or operation in operations]
 
     def _putting(self, choice: Value) -> _Changed:
-        change = read_places.with_second_item if choice.second else read_places.with_value_at
+        change = (
+            referenced_fields.with_second_item if choice.second else referenced_fields.with_value_at
+        )
         return lambda case: self._pool.changes.with_value(case, choice.place, choice.value, change)
 
 

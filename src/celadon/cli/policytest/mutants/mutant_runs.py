@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from celadon.admission import ADMIN, VALIDATION_FAILURE, Operation
+from celadon.cli.celadon_documents import API_VERSION
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.document_requests import identity
-from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.case_results import (
     AlterationResult,

@@ -27,7 +27,7 @@ from celadon.cli.check.document_requests import refusal, user_info
 from celadon.cli.policytest.case_judging import Bench
 from celadon.cli.policytest.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.mutants.policy_stages import Glance, compiled_policy, glance
-from celadon.cli.policytest.read_places import (
+from celadon.cli.policytest.referenced_fields import (
     ReadPlaces,
     read_places,
     seed_object,

@@ -10,7 +10,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, until, wording
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     RESTART_ALL,
     RESTART_RULES,
@@ -49,7 +49,7 @@ LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 def port_or_name(path: FieldPath, value: int | str) -> Errors:
     """Validate a port number, or the name of a port."""
     if isinstance(value, str):
-        return each(path, value, text_rules.port_name(value))
+        return each(path, value, format_checks.port_name(value))
     return each(path, value, name_rules.port_number(value))
 
 
@@ -169,7 +169,7 @@ def _http(path: FieldPath, action: JsonObject) -> Errors:
     yield from supported(path.child("scheme"), action.get("scheme") or "", SCHEMES)
     for header in action.get("httpHeaders") or ():
         name = header.get("name") or ""
-        yield from each(path.child("httpHeaders"), name, text_rules.http_header(name))
+        yield from each(path.child("httpHeaders"), name, format_checks.http_header(name))
 
 
 # --- Volume mounts -----------------------------------------------------------
@@ -563,7 +563,7 @@ def _ports(path: FieldPath, container: JsonObject) -> Errors:
     names: set[str] = set()
     for port_path, port in items(container, "ports", path):
         name = port.get("name") or ""
-        messages = text_rules.port_name(name) if name else []
+        messages = format_checks.port_name(name) if name else []
         if messages:
             yield from each(port_path.child("name"), name, messages)
         elif name:

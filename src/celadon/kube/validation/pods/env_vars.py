@@ -8,7 +8,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
-from celadon.kube.validation import field_checks, text_rules
+from celadon.kube.validation import field_checks, format_checks
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (
@@ -75,10 +75,10 @@ def environment(path: FieldPath, container: JsonObject) -> field_checks.Errors:
 
 
 def _variable_name(path: FieldPath, name: str) -> field_checks.Errors:
-    strict = text_rules.strict_environment_name(name)
+    strict = format_checks.strict_environment_name(name)
     if not strict:
         return field_checks.NO_ERRORS
-    free = field_checks.each(path, name, text_rules.environment_name(name))
+    free = field_checks.each(path, name, format_checks.environment_name(name))
     return field_checks.by_gate(
         field_checks.RELAXED_VARIABLES, free, field_checks.each(path, name, strict)
     )
@@ -129,13 +129,13 @@ def _value_from(path: FieldPath, variable: JsonObject) -> field_checks.Errors:
 def _key_selector(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     name, key = value.get("name") or "", value.get("key") or ""
     yield from field_checks.each(path.child("name"), name, name_rules.dns1123_subdomain(name))
-    yield from field_checks.required_name(path.child("key"), key, text_rules.config_key)
+    yield from field_checks.required_name(path.child("key"), key, format_checks.config_key)
 
 
 def _file_key_selector(path: FieldPath, value: JsonObject) -> field_checks.Errors:
     # As `validateFileKeySelector` of `pkg/apis/core/validation`.
     key, volume, file = (value.get(item) or "" for item in ("key", "volumeName", "path"))
-    yield from field_checks.required_name(path.child("key"), key, text_rules.environment_name)
+    yield from field_checks.required_name(path.child("key"), key, format_checks.environment_name)
     yield from field_checks.required_name(
         path.child("volumeName"), volume, name_rules.dns1123_label
     )

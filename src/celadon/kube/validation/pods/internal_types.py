@@ -43,7 +43,7 @@ from celadon.kube.quantity import (
 )
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
-from celadon.kube.validation.text_rules import printed_selector
+from celadon.kube.validation.format_checks import printed_selector
 from celadon.kube.well_known_values import ZERO_TIME
 
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")

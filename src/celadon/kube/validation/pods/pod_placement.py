@@ -11,7 +11,7 @@ from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import field_checks
-from celadon.kube.validation.text_rules import label_name, selector
+from celadon.kube.validation.format_checks import label_name, selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
 from celadon.late_patterns import late_pattern
 

@@ -10,7 +10,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import (
     HOST_NETWORK_OF_OWN_USERS,
     METADATA,
@@ -98,11 +98,13 @@ def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject)
             path.key(well_known_values.MIRROR_POD), notes[well_known_values.MIRROR_POD], detail
         )
     try:
-        tolerated = text_rules.annotated_tolerations(notes)
-    except text_rules.AnnotationError as error:
-        yield fieldpath.invalid(path, text_rules.TOLERATIONS, str(error))
+        tolerated = format_checks.annotated_tolerations(notes)
+    except format_checks.AnnotationError as error:
+        yield fieldpath.invalid(path, format_checks.TOLERATIONS, str(error))
     else:
-        yield from tolerations(path, {text_rules.TOLERATIONS: tolerated}, text_rules.TOLERATIONS)
+        yield from tolerations(
+            path, {format_checks.TOLERATIONS: tolerated}, format_checks.TOLERATIONS
+        )
     cost = notes.get(well_known_values.DELETION_COST)
     if cost is not None and not _is_int32(cost):
         yield fieldpath.invalid(
@@ -300,7 +302,7 @@ def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Validate the metadata of a template; complaints are without `metadata` in the path, as
     upstream does."""
     meta, annotations_path = template.get("metadata") or {}, path.child("annotations")
-    yield from text_rules.labels(path.child("labels"), meta.get("labels"))
+    yield from format_checks.labels(path.child("labels"), meta.get("labels"))
     yield from validate_annotations(annotations_path, meta.get("annotations"))
     yield from pod_annotations(
         annotations_path, meta.get("annotations") or {}, template.get("spec") or {}
@@ -362,7 +364,7 @@ def pod_spec(
     yield from choice_in(spec, "restartPolicy", RESTART_POLICIES, path)
     yield from choice_in(spec, "dnsPolicy", DNS_POLICIES, path)
     if spec.get("nodeSelector"):
-        yield from text_rules.labels(path.child("nodeSelector"), spec["nodeSelector"])
+        yield from format_checks.labels(path.child("nodeSelector"), spec["nodeSelector"])
     yield from security_contexts.pod_security_context(path.child("securityContext"), spec, before)
     if not _SELDOM.isdisjoint(spec) or spec.get("dnsPolicy") == "None":
         yield from _seldom(path, spec, before)
@@ -403,14 +405,14 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None:
         active_deadline_seconds_path = path.child("activeDeadlineSeconds")
-        yield from in_range(active_deadline_seconds_path, deadline, 1, text_rules.MAX_ID)
+        yield from in_range(active_deadline_seconds_path, deadline, 1, format_checks.MAX_ID)
     for field in ("hostname", "subdomain"):
         if spec.get(field):
             yield from dns_label(path.child(field), spec[field])
     yield from tolerations(path, spec)
     for active_deadline_seconds_path, alias in items(spec, "hostAliases", path):
         address = alias.get("ip") or ""
-        yield from text_rules.older_address(active_deadline_seconds_path.child("ip"), address)
+        yield from format_checks.older_address(active_deadline_seconds_path.child("ip"), address)
         for hostname_path, hostname in items(alias, "hostnames", active_deadline_seconds_path):
             yield from dns_subdomain(hostname_path, hostname)
     if spec.get("priorityClassName"):
@@ -575,7 +577,7 @@ def _dns(path: FieldPath, spec: JsonObject) -> Errors:
         detail = f"must not have more than {MAX_NAMESERVERS} nameservers"
         yield fieldpath.invalid(path.child("nameservers"), servers, detail)
     for nameserver_path, server in items(config, "nameservers", path):
-        yield from text_rules.older_address(nameserver_path, server)
+        yield from format_checks.older_address(nameserver_path, server)
     yield from _searches(path.child("searches"), searches)
     for nameserver_path, option in items(config, "options", path):
         if not option.get("name"):
@@ -595,7 +597,7 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
     for index, search in enumerate(searches):
         if search != ".":
             name = search.removesuffix(".")
-            free = each(path.index(index), name, text_rules.underscored_subdomain(name))
+            free = each(path.index(index), name, format_checks.underscored_subdomain(name))
             yield from by_gate(RELAXED_SEARCHES, free, dns_subdomain(path.index(index), name))
         else:
             yield from only_with(f"!{RELAXED_SEARCHES}", dns_subdomain(path.index(index), ""))

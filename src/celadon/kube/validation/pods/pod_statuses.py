@@ -14,10 +14,10 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation import field_checks, text_rules
+from celadon.kube.validation import field_checks, format_checks
+from celadon.kube.validation.format_checks import older_address
 from celadon.kube.validation.pods.pod_specs import annotation_changes
 from celadon.kube.validation.pods.security_contexts import NOT_ON_WINDOWS
-from celadon.kube.validation.text_rules import older_address
 
 SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUS: Final = FieldPath("status")
@@ -289,10 +289,10 @@ def _users(status: JsonObject, field: str, system: str) -> field_checks.Errors:
         for member in ("uid", "gid"):
             number = user.get(member) or 0
             yield from field_checks.each(
-                place.child(member), number, text_rules.user_or_group_id(number)
+                place.child(member), number, format_checks.user_or_group_id(number)
             )
         for group_at, group in field_checks.items(user, "supplementalGroups", place):
-            yield from field_checks.each(group_at, group, text_rules.user_or_group_id(group))
+            yield from field_checks.each(group_at, group, format_checks.user_or_group_id(group))
 
 
 def _allocated(
@@ -371,7 +371,7 @@ def _addresses(status: JsonObject, before: JsonObject, field: str) -> field_chec
         yield from older_address(path.index(index), address, old_addresses)
     if len(addresses) < 2:
         return
-    addrs = [text_rules.address(address) for address in addresses]
+    addrs = [format_checks.address(address) for address in addresses]
     families = {addr.is_v4 for addr in addrs if addr is not None}
     if None in addrs:
         cause = f"invalid IP[{addrs.index(None)}]: {addresses[addrs.index(None)]}"

@@ -12,7 +12,7 @@ from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
 from celadon.kube.releases import is_since, until
-from celadon.kube.validation import text_rules
+from celadon.kube.validation import format_checks
 from celadon.kube.validation.field_checks import METADATA, SPEC, Errors, in_range, items
 from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods import internal_types
@@ -89,8 +89,8 @@ def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
         if old is not None:
             detail = "must not update from a positive integer to nil value"
             yield fieldpath.invalid(path, None, detail)
-    elif not 0 <= new <= text_rules.MAX_ID:
-        yield from in_range(path, new, 0, text_rules.MAX_ID)
+    elif not 0 <= new <= format_checks.MAX_ID:
+        yield from in_range(path, new, 0, format_checks.MAX_ID)
     elif old is not None and old < new:
         yield fieldpath.invalid(path, new, "must be less than or equal to previous value")
 

@@ -12,7 +12,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.validation import field_checks, text_rules
+from celadon.kube.validation import field_checks, format_checks
 from celadon.kube.validation.pods.env_vars import descending_path
 from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.late_patterns import late_pattern
@@ -220,7 +220,7 @@ def pod_security_context(
         yield from _id(path, context, field)
     for supplemental_group_path, group in field_checks.items(context, "supplementalGroups", path):
         yield from field_checks.each(
-            supplemental_group_path, group, text_rules.user_or_group_id(group)
+            supplemental_group_path, group, format_checks.user_or_group_id(group)
         )
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
@@ -326,7 +326,9 @@ _NESTED: Final[dict[str, dict[str, tuple[str, str | None]]]] = {
 def _id(path: FieldPath, context: JsonObject, field: str) -> field_checks.Errors:
     value = context.get(field)
     if value is not None:
-        yield from field_checks.each(path.child(field), value, text_rules.user_or_group_id(value))
+        yield from field_checks.each(
+            path.child(field), value, format_checks.user_or_group_id(value)
+        )
 
 
 def _choice(

@@ -13,10 +13,10 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.field_checks import Errors, Messages, each
+from celadon.kube.validation.format_checks import printed_selector, selector
 from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
 from celadon.kube.validation.pods.env_vars import local_path
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.validation.text_rules import printed_selector, selector
 
 LONGEST_DOMAIN: Final = 253
 LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)

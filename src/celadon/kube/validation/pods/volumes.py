@@ -22,10 +22,10 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
+from celadon.kube.validation.format_checks import selector
 from celadon.kube.validation.object_meta import inherited_metadata
 from celadon.kube.validation.pods import env_vars
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
-from celadon.kube.validation.text_rules import selector
 from celadon.late_patterns import late_pattern
 
 # --- Remote volumes ----------------------------------------------------------

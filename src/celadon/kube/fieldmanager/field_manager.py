@@ -46,9 +46,9 @@ from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decoded_object import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
-from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.schema_packs import raw_ways
 from celadon.kube.schemas.struct_decoding import codec_for, with_empty_values
+from celadon.kube.schemas.unstructured_conversion import with_go_numbers
 from celadon.kube.schemas.value_decoding import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("z3")
 
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.prove import Standard
 from tests.cli.files import run, write
 from tests.prove.test_policy_questions import policy

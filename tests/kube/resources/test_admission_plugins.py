@@ -7,7 +7,7 @@ import json
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.resources.plugin_facts import (
+from celadon.kube.resources.admission_plugins import (
     DEFAULT_PLUGINS,
     PLUGIN_ORDER,
     PLUGINS,

@@ -19,7 +19,7 @@ from celadon.kube.fieldmanager import (
     track_create,
     track_update,
 )
-from celadon.kube.fieldmanager.field_tracking import LAST_APPLIED, MAX_ANNOTATIONS
+from celadon.kube.fieldmanager.field_manager import LAST_APPLIED, MAX_ANNOTATIONS
 from celadon.kube.fieldmanager.managed_fields import MAX_UPDATERS
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_facts import Ending, ending_of, finished_at
+from celadon.apiserver.simulation.planning.pod_predicates import Ending, ending_of, finished_at
 from celadon.kube import JsonObject
 
 

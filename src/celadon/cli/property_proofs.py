@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
+from celadon.cli.celadon_documents import API_VERSION, PROPERTIES_KIND, faults, is_own, problem_at
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.diff import DiffSide, Progress, kinds_among, undecided_reasons
-from celadon.cli.exits import Exit
-from celadon.cli.own_files import API_VERSION, PROPERTIES_KIND, faults, is_own, problem_at
+from celadon.cli.exit_codes import Exit
 from celadon.cli.proof_report import ExampleRequest, Reason, SideVerdict
 from celadon.cli.reading.documents import (
     Document,

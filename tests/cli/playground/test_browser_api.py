@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.playground import judging
-from celadon.cli.playground.browser_door import answer
+from celadon.cli.playground.browser_api import answer
 from tests.cli.playground.states import POLICY, deployment, given
 
 STATE = given(panes={"policy": POLICY, "object": deployment(6)})

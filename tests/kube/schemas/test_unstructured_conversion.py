@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.converted_values import with_go_numbers
+from celadon.kube.schemas.unstructured_conversion import with_go_numbers
 from celadon.kube.schemas.value_decoding import DecodeError
 
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")

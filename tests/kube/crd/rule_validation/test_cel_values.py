@@ -9,7 +9,7 @@ import pytest
 
 from celadon.cel import EvaluationError, types
 from celadon.cel.value_functions import MapList, SetList
-from celadon.kube.crd.typed_data import Preserved, typed
+from celadon.kube.crd.cel_values import Preserved, typed
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.definition_schemas import decode_schema, schema_type

@@ -52,7 +52,7 @@ class FileNames:
 
 API_VERSION: Final = "celadon.dev/v1"
 PROPERTIES_KIND: Final = "PolicyProperties"
-"""Of what is claimed of policies; `celadon.cli.claims` reads it."""
+"""Of what is claimed of policies; `celadon.cli.property_proofs` reads it."""
 
 
 def is_own(document: Document, kind: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon.admission import decode_policy
 from celadon.admission.static_manifests import NOTHING, StaticObjects
-from celadon.apiserver.caches.policy_view import VALIDATING, validating_view
+from celadon.apiserver.caches.policy_cache import VALIDATING, validating_view
 from celadon.kube import GroupVersionResource
 from tests.apiserver.serving import Shelf, resource
 

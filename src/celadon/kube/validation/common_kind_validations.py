@@ -21,7 +21,7 @@ from celadon.kube.validation import (
     networking,
     nodes_and_runtime_classes,
     persistent_volumes,
-    roles,
+    roles_and_bindings,
     services,
 )
 from celadon.kube.validation.field_checks import by_rules
@@ -120,17 +120,25 @@ NETWORKING: Final[Mapping[str, Validation]] = {
 }
 RBAC: Final[Mapping[str, Validation]] = {
     "ClusterRole": Validation(
-        roles.cluster_role, CLUSTER_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
-    ),
-    "ClusterRoleBinding": Validation(
-        roles.cluster_role_binding,
+        roles_and_bindings.cluster_role,
         CLUSTER_SEGMENT,
-        changes=roles.same_role,
+        changes=no_changes,
         repeated_until=_ROLES_REPEATED,
     ),
-    "Role": Validation(roles.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED),
+    "ClusterRoleBinding": Validation(
+        roles_and_bindings.cluster_role_binding,
+        CLUSTER_SEGMENT,
+        changes=roles_and_bindings.same_role,
+        repeated_until=_ROLES_REPEATED,
+    ),
+    "Role": Validation(
+        roles_and_bindings.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
+    ),
     "RoleBinding": Validation(
-        roles.role_binding, ANY_SEGMENT, changes=roles.same_role, repeated_until=_ROLES_REPEATED
+        roles_and_bindings.role_binding,
+        ANY_SEGMENT,
+        changes=roles_and_bindings.same_role,
+        repeated_until=_ROLES_REPEATED,
     ),
 }
 OTHERS: Final[Mapping[GroupKind, Validation]] = {

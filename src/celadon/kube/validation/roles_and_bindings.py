@@ -13,7 +13,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.validation.field_checks import Errors, dns_subdomain, items, required_name
-from celadon.kube.validation.text_rules import selector, understood
+from celadon.kube.validation.format_checks import selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
 
 SUBJECT_KINDS: Final = ("ServiceAccount", "User", "Group")

@@ -16,6 +16,7 @@ from celadon.kube.validation import (
     coordination,
     events,
     flowcontrol,
+    format_checks,
     networking,
     nodes_and_runtime_classes,
     resource_claim_statuses,
@@ -23,7 +24,6 @@ from celadon.kube.validation import (
     resource_slices,
     scheduling,
     storage,
-    text_rules,
 )
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
@@ -37,7 +37,7 @@ from celadon.kube.validation.object_meta import (
 )
 
 CANDIDATE: Final = Naming(
-    text_rules.config_key, prefix_rule=text_rules.config_key, any_finalizers=True
+    format_checks.config_key, prefix_rule=format_checks.config_key, any_finalizers=True
 )
 STORAGE_VERSION: Final = Naming(
     api_services_and_storage_versions.storage_version_name, namespaced=False

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.printers.table_forms import (
+from celadon.apiserver.printers.tables import (
     IncludedObject,
     TableForm,
     built_in_shape,

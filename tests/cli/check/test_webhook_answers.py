@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.check.answer_sources import recorded_answers
+from celadon.cli.check.webhook_answers import recorded_answers
 from tests.cli.files import Json, write
 
 REVIEW: Json = {"kind": "AdmissionReview", "response": {"uid": "u", "allowed": True}}
