@@ -338,7 +338,8 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         # A request keeps its name, whatever mutators have called the object.
-        await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
+        seen = draft.admitted(result, target)
+        await self._admission.admit(call, Operation.CREATE, seen, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
         stored, reads_back = await call.work.step(_stored_new, draft, result, call)
@@ -456,7 +457,8 @@ class Writer:
         )
         if target.subresource == SCALE:
             _take_managers(result)
-        await self._admission.admit(call, Operation.UPDATE, result, before)
+        seen = incoming.draft.admitted(result, target)
+        await self._admission.admit(call, Operation.UPDATE, seen, before)
         if delete.is_released(result, old):
             if not call.dry_run:
                 await self._require_storable(call, old)
