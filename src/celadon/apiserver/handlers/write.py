@@ -44,6 +44,7 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.crd import coerce_defaults
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import (
     FieldWriter,
@@ -81,7 +82,7 @@ from celadon.kube.registry import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import may_have_raw
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.records import dataclass, replace
 from celadon.storage import Condition
 
@@ -338,7 +339,8 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         # A request keeps its name, whatever mutators have called the object.
-        await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
+        seen = draft.admitted(result, target)
+        await self._admission.admit(call, Operation.CREATE, seen, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
         stored, reads_back = await call.work.step(_stored_new, draft, result, call)
@@ -375,6 +377,8 @@ class Writer:
         self._admission.check_roles(call, new, None)
         validated = draft.validated(new)
         raise_refusal(write_requests.refusal(target, validated, None, surroundings))
+        if target.kind.group_kind == DEFINITION_KIND:
+            coerce_defaults(new)
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
         return new, valid_warnings(new, None, warned)
@@ -456,7 +460,8 @@ class Writer:
         )
         if target.subresource == SCALE:
             _take_managers(result)
-        await self._admission.admit(call, Operation.UPDATE, result, before)
+        seen = incoming.draft.admitted(result, target)
+        await self._admission.admit(call, Operation.UPDATE, seen, before)
         if delete.is_released(result, old):
             if not call.dry_run:
                 await self._require_storable(call, old)
@@ -584,6 +589,8 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
+        if target.kind.group_kind == DEFINITION_KIND and not target.subresource:
+            coerce_defaults(new)
         if target.subresource == SCALE:
             managers = self._managers.of_parent(call, new, old, draft.run.context)
             new["metadata"]["managedFields"] = managers

@@ -27,7 +27,7 @@ from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_value
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -396,6 +396,26 @@ def has_unpruned_defaults(value: JsonObject) -> bool:
     check = _Check(None, pruned=True)
     check.visit(replace(decode_schema(value), embedded_resource=True), FieldPath())
     return any(error.detail == _UNKNOWN_FIELDS for error in check.errors)
+
+
+# Upstream judges the defaults themselves, not copies of them.
+def coerce_defaults(definition: JsonDict) -> None:
+    """Give the resources in defaults of a valid definition the metadata that their type makes of
+    it, which is what is stored. The definition is changed."""
+    for version in definition["spec"].get("versions") or ():
+        value = (version.get("schema") or {}).get("openAPIV3Schema")
+        if value and any(node.get(EMBEDDED) for node in every_schema(value)):
+            _coerce(value, replace(decode_schema(value), embedded_resource=True))
+
+
+def _coerce(value: JsonDict, schema: Schema) -> None:
+    if isinstance(value.get("default"), dict | list):
+        drop_unknown_metadata(value["default"], schema)
+    if schema.items is not None:
+        _coerce(value["items"], schema.items)
+    for name, member in schema.properties.items():
+        if not (schema.embedded_resource and name in OBJECT_FIELDS):
+            _coerce(value["properties"][name], member)
 
 
 class _Around(NamedTuple):
