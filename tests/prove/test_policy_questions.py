@@ -406,6 +406,29 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
     assert (reply.answer, reply.reason) == (UNKNOWN, reason)
 
 
+@pytest.mark.parametrize(
+    ("reads", "text"),
+    [
+        ("quantity(a).isInteger()", "1"),
+        ("ip(a).isLoopback()", "127.0.0.1"),
+        ("cidr(a).prefixLength() == 8", "10.0.0.0/8"),
+        ("semver(a).major() == 1", "1.0.0"),
+        ("timestamp(a).getFullYear() == 1970", "1970-01-01T00:00:00Z"),
+        ("duration(a).getHours() == 1", "1h"),
+    ],
+)
+def test_what_texts_look_like_that_functions_read(reads: str, text: str) -> None:
+    """Of one that looks otherwise the solver knows that none of them reads it."""
+    place = "object.metadata.annotations['a']"
+    value = reads.replace("(a)", f"({place})")
+    for start, admits in (("#", NO), (text[0], YES)):
+        reply = replies(policy(f"{place}.startsWith('{start}') && {value}"))[Question.ADMITS]
+        assert reply.answer is admits, start
+    assert reply.request is not None
+    assert reply.request.object is not None
+    assert reply.request.object["metadata"]["annotations"] == {"a": text}
+
+
 def test_where_it_stands_that_is_not_modelled() -> None:
     text = "object.metadata.name != '' && object.size() > 0"
     reply = replies(policy(text))[Question.REFUSES]

@@ -162,7 +162,9 @@ MEANT: list[tuple[str, list[tuple[object, ...]]]] = [
 """Expressions, and the values of `object.a` and `object.b` (if they are there)."""
 
 
-@pytest.mark.parametrize(("expression", "given"), MEANT, ids=[expression for expression, _ in MEANT])
+@pytest.mark.parametrize(
+    ("expression", "given"), MEANT, ids=[expression for expression, _ in MEANT]
+)
 def test_what_has_a_meaning_is_known_to_the_solver(
     expression: str, given: list[tuple[object, ...]]
 ) -> None:
