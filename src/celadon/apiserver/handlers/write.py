@@ -474,9 +474,7 @@ class Writer:
             _require_convertible(incoming.draft, target)
             new = await call.work.step(self._reader.stored, stored_new, target.resource)
             if call.dry_run:
-                return WriteResult(
-                    200, shown_object(await self._shown(call, new), target, no_count=0)
-                )
+                return await self._changed_to(call, new)
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
                 target.resource,
@@ -491,9 +489,11 @@ class Writer:
                 raise LostRace
         self._reader.written(written.object, target.resource)
         written.reads_back = (reads_back and stored.reads_back) or None
-        return WriteResult(
-            200, shown_object(await self._shown(call, written.object), target, no_count=0)
-        )
+        return await self._changed_to(call, written.object)
+
+    async def _changed_to(self, call: Call, obj: JsonObject) -> WriteResult:
+        """Return the answer to a change that has made this object."""
+        return WriteResult(200, shown_object(await self._shown(call, obj), call.target, no_count=0))
 
     async def _mutated(
         self, call: Call, incoming: Incoming, old: JsonObject, before: JsonObject
