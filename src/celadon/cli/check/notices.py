@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
@@ -271,10 +272,10 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
 def _where_policies_are(manifests: Manifests) -> str:
     """Return what to type where no policy was given; what was given in its place is named."""
     text = "give policies and bindings with `-f`; `celadon init` writes a first one"
+    if other_engine := to_translate([*manifests.looked_up, *islice(manifests.admitted, _FEW)]):
+        return other_engine
     if not manifests.looked_up:
         return text
-    if other_engine := to_translate(manifests.looked_up):
-        return other_engine
     other = manifests.looked_up[0]
     return f"{other.file} has a {other.value['kind']}, and no policy: {text}"
 
