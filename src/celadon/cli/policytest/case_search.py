@@ -71,8 +71,8 @@ class Rule:
 class Subject:
     """Holds what is known of the policy that requests are looked for. `read` is what all
     expressions read that decide, `param_kind` the kind of params and `param_name`,
-    `param_namespace` and `param_labels` what bindings call them; labels are those that selectors ask for. `conditions`
-    are the trees of match conditions, `variables` those of variables."""
+    `param_namespace` and `param_labels` what bindings call them; labels are those that selectors
+    ask for. `conditions` are the trees of match conditions, `variables` those of variables."""
 
     name: str
     mutates: bool
