@@ -151,7 +151,9 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {problem.text()}")
     if migration.others:
         output.complain(f"notice: {summary(migration.others, 'migrate')}")
-    if not migration.outcomes and not migration.problems:
+    for text in migration.programs:
+        output.complain(f"notice: {text}: not translated")
+    if not migration.outcomes:
         raise WrongUseError("there is no policy of Kyverno, Gatekeeper or Azure in these files")
     files = dict(migrated_files(migration.outcomes, warns=options.warn))
     if options.output is None:
