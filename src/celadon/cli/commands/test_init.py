@@ -18,10 +18,7 @@ from celadon.cli import output
 from celadon.cli.celadon_documents import API_VERSION
 from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.exit_codes import Exit, WrongUseError
-from celadon.cli.options import add_version, did_you_mean
-from celadon.cli.exits import Exit, WrongUseError
 from celadon.cli.options import add_files, add_version, did_you_mean
-from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.case_search import SearchResult, TrialRequest, search
 from celadon.cli.policytest.file_format import KIND
