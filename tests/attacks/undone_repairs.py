@@ -683,8 +683,8 @@ UNDONE = (
     Undone(
         "a loop over a list that searches it, each time for the charge of one",
         "cel/analysis/tree_context.py",
-        "        count = sum(map(self.is_unpaid, nodes))\n",
-        "        count = 0\n",
+        "        return bool(calls) and (\n",
+        "        return False and (\n",
         "tests/cel/values/test_container_access.py"
         "::test_loops_that_search_take_steps_in_proportion",
     ),
@@ -709,6 +709,35 @@ UNDONE = (
         "    work.pay_for_all(args)\n",
         "",
         "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a text of eight characters that a loop makes eight megabytes of, for the charge of one",
+        "cel/library/strings.py",
+        "        unpaid=paid_again,\n",
+        "",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a long duration that a loop reads in each of its rounds, for the charge of one",
+        "cel/library/standard.py",
+        "        unpaid=container_access.paid_again,\n",
+        "",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a map of thousands of entries that a loop inserts, for the charge of one",
+        "cel/values/container_access.py",
+        "    work.pay_for_long(entries)\n",
+        "",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "thousands of variables, each of which makes megabytes for the charge of one",
+        "admission/policies/compiled_policy.py",
+        "            activation[UNPAID_WORK] = UnpaidWork()\n",
+        "",
+        "tests/admission/policies/test_evaluation.py"
+        "::test_texts_that_variables_make_for_next_to_nothing_count_together",
     ),
     Undone(
         "a large list that a loop flattens in each of its rounds",

@@ -135,6 +135,8 @@ SETTLED_KINDS = frozenset(
 _SCALAR_KINDS = frozenset({*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.TYPE})
 _CONTAINERS = frozenset({list, dict, MixedMap})
 _EQUALITY = frozenset({syntax.EQUALS, syntax.NOT_EQUALS})
+#: Of values that may be large.
+_MADE_KINDS = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
 #: So many calls that are hardly charged may stand side by side.
 _FEW_CALLS: Final = 16
 _ABSTRACT_KINDS = frozenset({Kind.OPAQUE, Kind.OBJECT})
@@ -293,6 +295,8 @@ class Context:
             return False
         if node.function in _EQUALITY:
             return not any(map(self._is_scalar, node.args))
+        if node.function == syntax.MAP_INSERT:
+            return len(node.args) == 2  # a whole map
         if node.function != syntax.IN:
             return True
         element, container = node.args
@@ -307,15 +311,23 @@ class Context:
         return self.checked.types.get(node.id, DYN).kind in _SCALAR_KINDS
 
     def repeats_unpaid_work(self) -> bool:
-        """May such calls be made again and again: in a loop, or because there are many?"""
+        """May such calls be made again and again: in a loop, because there are many, or because
+        what they make is kept while other expressions make more?"""
         nodes = self.checked.nodes
-        count = sum(map(self.is_unpaid, nodes))
-        return count > _FEW_CALLS or (
-            count > 0
-            and any(
+        calls = [node for node in nodes if self.is_unpaid(node)]
+        return bool(calls) and (
+            len(calls) > _FEW_CALLS
+            or any(map(self._makes_values, calls))
+            or any(
                 isinstance(node, syntax.Comprehension) and not isinstance(classify(node), Bind)
                 for node in nodes
             )
+        )
+
+    def _makes_values(self, node: Expr) -> bool:
+        return isinstance(node, Call) and any(
+            candidate.result.kind in _MADE_KINDS
+            for candidate in self.resolved_call(node).candidates
         )
 
     def constructor(self, type_name: str) -> declarations.Impl:

@@ -73,7 +73,7 @@ class Emitter:
         all functions of the module get, as if it were one of the expression's own."""
         if not context.repeats_unpaid_work():
             return {}
-        self.unpaid_work = self.assign(f"{self.runtime('UnpaidWork')}()")
+        self.unpaid_work = self.assign(f"{self.runtime('unpaid_work')}(a)")
         return {"@unpaidWork": self.unpaid_work}
 
     def callee(self, context: Context, node: Call, impl: Impl | None) -> list[str]:
@@ -88,6 +88,16 @@ class Emitter:
         """Return the source of such a call."""
         function, *given = self.callee(context, node, impl)
         return f"{function}({', '.join([*given, *args])})"
+
+    def inserting(self, key: Expr | None) -> list[str]:
+        """Return the sources of what inserts an entry with that key into a map that a loop makes,
+        or all entries of another map, and of what it is given before the arguments."""
+        if key is not None:
+            return [self.runtime("insert_entry")]
+        return [
+            self.runtime("insert_entries"),
+            self.unpaid_work or f"{self.runtime('UnpaidWork')}()",
+        ]
 
     def assign(self, code: str, node: int = 0) -> str:
         """Store the value of `code` in a new temporary and return its name."""

@@ -143,6 +143,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 ("double(1u)", "1.0"),
             ),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "duration",
@@ -158,6 +159,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 ("duration('1h30m')", "duration('90m')"),
             ),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "dyn",
@@ -311,6 +313,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 ("timestamp('1970-01-01T01:00:00+01:00')", "timestamp(0)"),
             ),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "uint",
