@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_predicates import Ending, ending_of, finished_at
-from celadon.apiserver.simulation.planning.pod_facts import (
+from celadon.apiserver.simulation.planning.pod_predicates import (
     Ending,
     ending_of,
     finished_at,
