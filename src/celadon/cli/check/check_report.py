@@ -75,9 +75,9 @@ class Violation:
     rule: Place
     message: str
     actions: tuple[str, ...]
-    is_error: bool = False
-    denies: bool = False
-    expression: str = ""
+    is_error: bool
+    denies: bool
+    expression: str
 
 
 class Outcome(enum.Enum):

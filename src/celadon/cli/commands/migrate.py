@@ -147,7 +147,8 @@ def run(options: argparse.Namespace) -> Exit:
     if options.against:
         _compare(migration, options)
     migration.lint()
-    for problem in migration.problems:
+    # Files of tests are read among all files, and once more as what a test names.
+    for problem in dict.fromkeys(migration.problems):
         output.complain(f"error: {problem.text()}")
     if migration.others:
         output.complain(f"notice: {summary(migration.others, 'migrate')}")
