@@ -19,7 +19,7 @@ from celadon.cli.check.upgrade_report import (
     UpgradeReport,
     field_changes,
 )
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.main import main
 from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import current_release
