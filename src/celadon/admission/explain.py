@@ -10,9 +10,9 @@ step.
 
 The engine itself runs: the request's context hands out budgets that trace what is paid from them,
 and matching says why it does not match. What came of it is put together as values
-(`explanation_values`), which others show. Notes, decisions, failures and changes name their policy, binding and param; so
-do the cases that were looked at. Expressions are found by the field of the policy that they stand
-in. Nothing is decided here.
+(`explanation_values`), which others show. Notes, decisions, failures and changes name their policy,
+binding and param; so do the cases that were looked at. Expressions are found by the field of the
+policy that they stand in. Nothing is decided here.
 """
 
 from __future__ import annotations
