@@ -164,6 +164,33 @@ class Overload(NamedTuple):
     guarded: bool = True
     variadic: bool = False
 
+    @classmethod
+    def method(
+        cls,
+        id: str,
+        params: tuple[Type, ...],
+        result: Type,
+        impl: Impl | None,
+        doc: str,
+        *examples: tuple[str, str],
+        cost: CostRule | None = None,
+        growth: Growth | None = None,
+        inline: Inline | None = None,
+    ) -> Overload:
+        """Return an overload that is called on its first parameter."""
+        return cls(
+            id,
+            params,
+            result,
+            impl,
+            member=True,
+            cost=cost,
+            doc=doc,
+            examples=examples,
+            growth=growth,
+            inline=inline,
+        )
+
     @property
     def result_growth(self) -> Growth:
         """Return the bound of the result's size, unbounded if unknown."""

@@ -258,8 +258,8 @@ def test_what_becomes_of_a_review_that_has_no_fork(
         assert json.loads(answer.body)["response"]["allowed"] is False
     else:
         assert answer.body.decode() == text
-        assert handler._metrics.reviews.refused.values == {("/validate", REASONS[code]): 1}
-    assert handler._metrics.reviews.http_requests.values == counted
+        assert handler.metrics.reviews.refused.values == {("/validate", REASONS[code]): 1}
+    assert handler.metrics.reviews.http_requests.values == counted
 
 
 class Asked(ObjectWorld):

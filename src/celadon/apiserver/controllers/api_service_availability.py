@@ -20,6 +20,7 @@ from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ENDPOINT_SLICES, SERVICE_LABEL, SERVICES
+from celadon.records import dataclass
 
 # As `sync` of `remote_available_controller.go`, which asks five times at once: one server of
 # several behind a Service may be ill, and the first that answers decides.
@@ -178,18 +179,18 @@ class ApiServiceAvailability:
         return f"{missing}: bad status from {url}: {response.status}"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RemoteDiscoveryUpkeep:
     """Has what APIServices offer asked for again when they change. Items are their names."""
 
     urgent = False
 
-    def __init__(self, services: loops.StatusWrites, discovery: RemoteDiscovery) -> None:
-        self._services = services
-        self._discovery = discovery
+    services: loops.StatusWrites
+    discovery: RemoteDiscovery
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._services.prefix,)
+        return (self.services.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         old = None if change.old is None else api_services.remote_api_service(change.old)
@@ -197,11 +198,11 @@ class RemoteDiscoveryUpkeep:
         return (change.key.rpartition("/")[2],) if old != new else ()
 
     async def reconcile(self, item: str) -> None:
-        stored = self._services.get(item)
+        stored = self.services.get(item)
         if stored is None or api_services.remote_api_service(stored.object) is None:
-            self._discovery.forget(item)
+            self.discovery.forget(item)
         else:
-            self._discovery.refresh(item)
+            self.discovery.refresh(item)
 
 
 def _prefix(resource: GroupVersionResource) -> str:

@@ -22,6 +22,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import Target, create, delete, stored_object
 from celadon.kube.resources import ESTABLISHED, Resource
+from celadon.records import dataclass
 
 K = TypeVar("K")
 
@@ -297,34 +298,27 @@ AGAIN: Final = 1.0
 """Seconds until objects that were still there are looked at again."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class DefinitionCleanup:
     """Deletes the objects of definitions that are being deleted. Items are names of definitions."""
 
     urgent = False
 
-    def __init__(
-        self,
-        objects: ObjectStore,
-        definitions: loops.StatusWrites,
-        served: Callable[[], Served],
-        requests: loops.ServerRequests,
-        now: Callable[[], str],
-    ) -> None:
-        self._objects = objects
-        self._definitions = definitions
-        self._served = served
-        self._requests = requests
-        self._now = now
+    objects: ObjectStore
+    definitions: loops.StatusWrites
+    served: Callable[[], Served]
+    requests: loops.ServerRequests
+    now: Callable[[], str]
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._definitions.prefix,)
+        return (self.definitions.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
 
     async def reconcile(self, item: str) -> float | None:
-        stored = self._definitions.get(item)
+        stored = self.definitions.get(item)
         if stored is None or not _waits(stored.object):
             return None
         stored = await self._said(stored, _IN_PROGRESS)
@@ -347,7 +341,7 @@ class DefinitionCleanup:
         else in another one; None when there is none, or never was."""
         name = metadata.name(definition)
         served = (
-            resource for resource in self._served().catalog if resource.custom and resource.served
+            resource for resource in self.served().catalog if resource.custom and resource.served
         )
         resources = [resource for resource in served if str(resource.gvr.group_resource) == name]
         return min(
@@ -358,19 +352,19 @@ class DefinitionCleanup:
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
         """Return whether objects are left, and what went wrong."""
-        page = self._objects.page(resource)
+        page = self.objects.page(resource)
         spaces = dict.fromkeys(metadata.namespace(obj.object) for obj in page.objects)
         failures = []
         for namespace in spaces:
-            reply = await self._requests.call("DELETE", loops.resource_path(resource, namespace))
+            reply = await self.requests.call("DELETE", loops.resource_path(resource, namespace))
             if reply.failed:
                 failures.append(reply.message)
-        return bool(self._objects.page(resource, limit=1).objects), failures
+        return bool(self.objects.page(resource, limit=1).objects), failures
 
     async def _said(self, stored: StoredObject, condition: JsonObject) -> StoredObject:
         status = stored.object.get("status") or {}
-        conditions = loops.with_condition(status.get("conditions"), condition, self._now())
-        return await self._definitions.write(stored, {**status, "conditions": conditions})
+        conditions = loops.with_condition(status.get("conditions"), condition, self.now())
+        return await self.definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:
         """Take the finalizer off the definition, which is gone if that was the last one."""
@@ -378,16 +372,16 @@ class DefinitionCleanup:
             finalizer for finalizer in metadata.finalizers(stored.object) if finalizer != FINALIZER
         ]
         if not finalizers:
-            if not await self._definitions.delete(stored):
+            if not await self.definitions.delete(stored):
                 raise loops.Stale
             return
         status = stored.object.get("status") or {}
         conditions = status.get("conditions") or ()
         done = _EMPTIED if loops.is_true(conditions, ESTABLISHED) else _NEVER_ESTABLISHED
-        conditions = loops.with_condition(conditions, done, self._now())
-        changed = await self._definitions.managed(stored, {**status, "conditions": conditions})
+        conditions = loops.with_condition(conditions, done, self.now())
+        changed = await self.definitions.managed(stored, {**status, "conditions": conditions})
         meta = {**metadata.metadata(changed), "finalizers": finalizers}
-        await self._definitions.replace(stored, {**changed, "metadata": meta})
+        await self.definitions.replace(stored, {**changed, "metadata": meta})
 
 
 def _waits(definition: JsonObject) -> bool:

@@ -134,6 +134,7 @@ AGAIN: Final = 1.0
 """Seconds until what was still there is looked at again."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class NamespaceDeletion:
     """Empties namespaces that are being deleted. Items are names of namespaces; `offered` are the
     versions of other servers, of which the content is deleted, too. With `pods_first`, what a pod
@@ -141,36 +142,24 @@ class NamespaceDeletion:
 
     urgent = False
 
-    def __init__(
-        self,
-        objects: object_store.ObjectStore,
-        namespaces: loops.StatusWrites,
-        served: Callable[[], Served],
-        requests: loops.ServerRequests,
-        now: Callable[[], datetime],
-        grace: float = GRACE_SECONDS,
-        offered: Callable[[], Sequence[RemoteVersion]] = tuple,
-        *,
-        pods_first: bool = True,
-    ) -> None:
-        self._objects = objects
-        self._namespaces = namespaces
-        self._served = served
-        self._requests = requests
-        self._now = now
-        self._grace = grace
-        self._offered = offered
-        self._pods_first = pods_first
+    objects: object_store.ObjectStore
+    namespaces: loops.StatusWrites
+    served: Callable[[], Served]
+    requests: loops.ServerRequests
+    now: Callable[[], datetime]
+    grace: float = GRACE_SECONDS
+    offered: Callable[[], Sequence[RemoteVersion]] = tuple
+    pods_first: bool = True
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._namespaces.prefix,)
+        return (self.namespaces.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
 
     async def reconcile(self, item: str) -> float | None:
-        stored = self._namespaces.get(item)
+        stored = self.namespaces.get(item)
         if stored is None or not _waits(stored.object):
             return None
         early = self._seconds_early(stored.object)
@@ -186,36 +175,36 @@ class NamespaceDeletion:
     def _seconds_early(self, namespace: JsonObject) -> float:
         """Return how much too early a time may be: times in objects leave out what is below the
         second, so it counts as a whole one."""
-        if not self._grace:
+        if not self.grace:
             return 0.0
         deleted = datetime.fromisoformat(metadata.deletion_timestamp(namespace))
-        return self._grace + 1 - (self._now() - deleted).total_seconds()
+        return self.grace + 1 - (self.now() - deleted).total_seconds()
 
     async def _emptied(self, namespace: str) -> Remains:
         objects: dict[GroupResource, int] = {}
         finalizers: Counter[str] = Counter()
         failures: list[str] = []
         deletable = list(self._deletable())
-        if self._pods_first:
+        if self.pods_first:
             # Stable: what comes behind the pods comes in the order of the catalogue.
             deletable.sort(key=lambda resource: resource.gvr.group_resource != _PODS)
         for resource in deletable:
             left = await self._left_of(resource, namespace, failures)
-            if left and self._pods_first and resource.gvr.group_resource == _PODS:
+            if left and self.pods_first and resource.gvr.group_resource == _PODS:
                 return Remains(failures=failures, awaited_pods=True)
             if left:
                 objects[resource.gvr.group_resource] = len(left)
             for element in left:
                 finalizers.update(metadata.finalizers(element.object))
         unknown = []
-        for offered in self._offered():
+        for offered in self.offered():
             if offered.document is not None and offered.document["freshness"] != "Current":
                 unknown.append(str(offered.group_version))
             for path, group_resource in _deletable_elsewhere(offered, namespace):
-                reply = await self._requests.call("DELETE", path, _OPTIONS)
+                reply = await self.requests.call("DELETE", path, _OPTIONS)
                 if reply.failed:
                     failures.append(reply.message)
-                items = (await self._requests.call("GET", path)).body.get("items") or ()
+                items = (await self.requests.call("GET", path)).body.get("items") or ()
                 if items:
                     objects[group_resource] = len(items)
                 for item in items:
@@ -227,18 +216,18 @@ class NamespaceDeletion:
     ) -> Sequence[object_store.StoredObject]:
         """Delete a collection; return what is still there. Where that failed it is none: upstream
         counts what is left behind a deletion only."""
-        if not self._objects.page(resource, namespace, limit=1).objects:
+        if not self.objects.page(resource, namespace, limit=1).objects:
             return ()
         path = loops.resource_path(resource, namespace)
-        reply = await self._requests.call("DELETE", path, _OPTIONS)
+        reply = await self.requests.call("DELETE", path, _OPTIONS)
         if reply.failed:
             failures.append(reply.message)
             return ()
-        return self._objects.page(resource, namespace).objects
+        return self.objects.page(resource, namespace).objects
 
     def _deletable(self) -> Iterator[Resource]:
         """Yield each resource that has content in namespaces, in one version."""
-        for key, resource in loops.asked_resources(self._served().catalog).items():
+        for key, resource in loops.asked_resources(self.served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
             if resource.namespaced and deletable and key not in object_store.STORED_ELSEWHERE:
                 yield resource
@@ -247,9 +236,9 @@ class NamespaceDeletion:
         self, stored: object_store.StoredObject, remains: Remains
     ) -> object_store.StoredObject:
         status = stored.object.get("status") or {}
-        now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         conditions = deletion_conditions(status.get("conditions"), remains, now)
-        return await self._namespaces.write(stored, {**status, "conditions": conditions})
+        return await self.namespaces.write(stored, {**status, "conditions": conditions})
 
     async def _finalized(self, stored: object_store.StoredObject) -> None:
         spec = stored.object.get("spec") or {}
@@ -258,7 +247,7 @@ class NamespaceDeletion:
         ]
         name = metadata.name(stored.object)
         body = {**stored.object, "spec": {**spec, "finalizers": finalizers}}
-        await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
+        await self.requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
 
 
 def _deletable_elsewhere(
@@ -288,45 +277,39 @@ def _waits(namespace: JsonObject) -> bool:
 # waits for it.
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class DefaultAccounts:
     """Makes the ServiceAccount `default` of each namespace. Items are names of namespaces;
     `new_context` gives a new uid each time."""
 
     urgent = True
 
-    def __init__(
-        self,
-        objects: object_store.ObjectStore,
-        namespaces: loops.StatusWrites,
-        accounts: Resource,
-        new_context: Callable[[], DefaultingContext],
-    ) -> None:
-        self._objects = objects
-        self._namespaces = namespaces
-        self._accounts = accounts
-        self._new_context = new_context
+    objects: object_store.ObjectStore
+    namespaces: loops.StatusWrites
+    accounts: Resource
+    new_context: Callable[[], DefaultingContext]
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._namespaces.prefix, object_store.collection_prefix(self._accounts))
+        return (self.namespaces.prefix, object_store.collection_prefix(self.accounts))
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        if change.key.startswith(self._namespaces.prefix):
+        if change.key.startswith(self.namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
         old = change.old if change.new is None else None
         return () if old is None else (metadata.namespace(old),)
 
     async def reconcile(self, item: str) -> None:
-        namespace = self._namespaces.get(item)
+        namespace = self.namespaces.get(item)
         if namespace is None or metadata.deletion_timestamp(namespace.object):
             return
         account = default_service_account(item)
         name = metadata.name(account)
-        if self._objects.get(self._accounts, item, name) is None:
-            target, context = Target(self._accounts, item), self._new_context()
+        if self.objects.get(self.accounts, item, name) is None:
+            target, context = Target(self.accounts, item), self.new_context()
             created = create.created(account, target, context)
             result = stored_object(created, target, context)
-            await self._objects.create(self._accounts, item, name, result)
+            await self.objects.create(self.accounts, item, name, result)
 
 
 # --- Root certificates -------------------------------------------------------
@@ -338,32 +321,25 @@ class DefaultAccounts:
 # are mounted together with it.
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RootCertificates:
     """Keeps the ConfigMap with the certificates that pods trust in each namespace. Items are names
     of namespaces; `bundle` is PEM."""
 
     urgent = False
 
-    def __init__(
-        self,
-        objects: object_store.ObjectStore,
-        namespaces: loops.StatusWrites,
-        maps: Resource,
-        requests: loops.ServerRequests,
-        bundle: str,
-    ) -> None:
-        self._objects = objects
-        self._namespaces = namespaces
-        self._maps = maps
-        self._requests = requests
-        self._bundle = bundle
+    objects: object_store.ObjectStore
+    namespaces: loops.StatusWrites
+    maps: Resource
+    requests: loops.ServerRequests
+    bundle: str
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._namespaces.prefix, object_store.collection_prefix(self._maps))
+        return (self.namespaces.prefix, object_store.collection_prefix(self.maps))
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        if change.key.startswith(self._namespaces.prefix):
+        if change.key.startswith(self.namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
         new = change.new or change.old
         if new is None or metadata.name(new) != ROOT_CA_CONFIG_MAP:
@@ -371,21 +347,21 @@ class RootCertificates:
         return (metadata.namespace(new),)
 
     async def reconcile(self, item: str) -> float | None:
-        namespace = self._namespaces.get(item)
+        namespace = self.namespaces.get(item)
         if namespace is None or metadata.deletion_timestamp(namespace.object):
             return None
-        expected = root_ca_config_map(item, self._bundle)
-        stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
+        expected = root_ca_config_map(item, self.bundle)
+        stored = self.objects.get(self.maps, item, ROOT_CA_CONFIG_MAP)
         if stored is None:
-            await self._write("POST", loops.resource_path(self._maps, item), expected)
+            await self._write("POST", loops.resource_path(self.maps, item), expected)
         elif not _has(stored.object, expected):
-            path = loops.resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
+            path = loops.resource_path(self.maps, item, ROOT_CA_CONFIG_MAP)
             await self._write("PUT", path, _restored(stored.object, expected))
         return None
 
     async def _write(self, method: str, path: str, body: JsonDict) -> None:
         """Write the ConfigMap. Raises Stale, RequestFailed."""
-        reply = await self._requests.call(method, path, body)
+        reply = await self.requests.call(method, path, body)
         if reply.code == 409:
             raise loops.Stale
         if reply.failed:

@@ -19,6 +19,7 @@ from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metada
 from celadon.kube.go import int_or, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
+from celadon.records import dataclass
 
 MIGRATIONS: Final = GroupVersionResource(
     "storagemigration.k8s.io", "v1beta1", "storageversionmigrations"
@@ -48,35 +49,28 @@ class _Unmigrated(Exception):
 
 # As k8s.io/kubernetes `pkg/controller/storageversionmigrator`. Two migrations of one resource would
 # write each object twice and gain nothing, so the second one waits for its turn.
+@dataclass(frozen=True, slots=True, eq=False)
 class StorageMigrations:
     """Runs StorageVersionMigrations, one at a time for each resource. Items are resources,
     `RESOURCE.GROUP`; `now` gives the time."""
 
     urgent = False
 
-    def __init__(
-        self,
-        objects: ObjectStore,
-        migrations: loops.StatusWrites,
-        served: Callable[[], Served],
-        requests: loops.ServerRequests,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._objects = objects
-        self._migrations = migrations
-        self._served = served
-        self._requests = requests
-        self._now = now
+    objects: ObjectStore
+    migrations: loops.StatusWrites
+    served: Callable[[], Served]
+    requests: loops.ServerRequests
+    now: Callable[[], datetime]
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._migrations.prefix,)
+        return (self.migrations.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         return {_item(item) for item in (change.old, change.new) if item is not None}
 
     async def reconcile(self, item: str) -> float | None:
-        result = [entry for entry in self._migrations.all() if _item(entry) == item]
+        result = [entry for entry in self.migrations.all() if _item(entry) == item]
         for element in result:
             if _is_running(element) and _is_over(element):
                 await self._clean_up(item, element)
@@ -121,7 +115,7 @@ class StorageMigrations:
         """Write on the definition of a custom resource that a migration begins or is over. Raises
         Stale."""
         path = f"/apis/{DEFINITIONS.group}/{DEFINITIONS.version}/{DEFINITIONS.resource}/{name}"
-        read = await self._requests.call("GET", path)
+        read = await self.requests.call("GET", path)
         if read.code == 404:
             return
         if read.failed:
@@ -155,7 +149,7 @@ class StorageMigrations:
             "metadata": {"name": name, "resourceVersion": metadata.resource_version(definition)},
             "status": status_fields,
         }
-        applied = await self._requests.apply(f"{path}/status", body, RUNNER, force=True)
+        applied = await self.requests.apply(f"{path}/status", body, RUNNER, force=True)
         if applied.failed:
             raise loops.Stale
 
@@ -178,7 +172,7 @@ class StorageMigrations:
                 await self._fail(migration, reason)
                 return None
             # What is written after this revision is in the storage version already.
-            version = str(self._objects.store.revision())
+            version = str(self.objects.store.revision())
             await self._write(migration, _conditions(migration), resourceVersion=version)
             return None
         if not _is_collected(resource):
@@ -209,7 +203,7 @@ class StorageMigrations:
             # An apply that asks for nothing changes nothing but the version that the object is
             # stored in. Its preconditions make it fail where somebody else has written, and that
             # has done the same.
-            reply = await self._requests.apply(path, body, ACCOUNT)
+            reply = await self.requests.apply(path, body, ACCOUNT)
             if reply.code == 409 or reply.code < 400:
                 continue
             # As `isRetriableError`: those objects come again with the whole page after them.
@@ -225,7 +219,7 @@ class StorageMigrations:
         their revision."""
         start = ""
         while True:
-            page = self._objects.page(resource, start=start, limit=PAGE)
+            page = self.objects.page(resource, start=start, limit=PAGE)
             yield from page.objects
             if not page.remaining:
                 return
@@ -235,7 +229,7 @@ class StorageMigrations:
         """Return the resource, in the version that clients prefer."""
         resource = migration["spec"]["resource"]
         named = GroupResource(resource.get("group", ""), resource["resource"])
-        return loops.asked_resources(self._served().catalog).get(named)
+        return loops.asked_resources(self.served().catalog).get(named)
 
     # --- the status ---
 
@@ -249,7 +243,7 @@ class StorageMigrations:
         self, migration: JsonObject, conditions: Sequence[JsonObject], **more: str
     ) -> None:
         """Write conditions and more into the status of a migration. Raises Stale."""
-        stored = self._migrations.get(metadata.name(migration))
+        stored = self.migrations.get(metadata.name(migration))
         if stored is None:
             return
         # The decision was made by what was read; it is made again by what is there now.
@@ -258,11 +252,11 @@ class StorageMigrations:
         status = {**(migration.get("status") or {}), **more}
         if conditions:
             status["conditions"] = list(conditions)
-        await self._migrations.write(stored, status)
+        await self.migrations.write(stored, status)
 
     def _timed(self, value: JsonObject, generation: int = 0) -> JsonObject:
         """Return a condition with its time, and the generation that it is about."""
-        now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         generations = {"observedGeneration": generation} if generation else {}
         return {
             "type": value["type"],
@@ -279,7 +273,7 @@ class StorageMigrations:
             began = datetime.strptime(creation_timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         except ValueError:
             return 0.0
-        return (self._now() - began).total_seconds()
+        return (self.now() - began).total_seconds()
 
 
 def _item(migration: JsonObject) -> str:

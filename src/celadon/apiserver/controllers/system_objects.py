@@ -22,6 +22,7 @@ from celadon.kube.protobuf import in_message_order
 from celadon.kube.rbac import role_selectors
 from celadon.kube.registry import Target, create, draft_of, stored_object
 from celadon.kube.resources import Resource
+from celadon.records import dataclass
 
 UPKEEP_SECONDS: Final = 60.0
 _UPKEEP: Final = "upkeep"
@@ -162,31 +163,29 @@ def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[
     return result
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RoleAggregation:
     """Gives aggregated roles the rules of those that they select. There is one item: all roles, as
     each may concern any other."""
 
     urgent = False
 
-    def __init__(
-        self, roles: controller_loops.StatusWrites, aside: controller_loops.Offload
-    ) -> None:
-        self._roles = roles
-        self._aside = aside
+    roles: controller_loops.StatusWrites
+    aside: controller_loops.Offload
 
     @property
     def prefixes(self) -> Sequence[str]:
-        return (self._roles.prefix,)
+        return (self.roles.prefix,)
 
     def concerned(self, change: controller_loops.Change) -> Iterable[str]:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
-        for role, rules in await self._aside(_outdated_roles, self._roles.all()):
-            stored = self._roles.get(metadata.name(role))
+        for role, rules in await self.aside(_outdated_roles, self.roles.all()):
+            stored = self.roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
                 raise controller_loops.Stale
-            await self._roles.replace(stored, {**role, "rules": rules})
+            await self.roles.replace(stored, {**role, "rules": rules})
 
 
 # --- Addresses of Services ---------------------------------------------------

@@ -24,26 +24,20 @@ from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import Target, delete
 from celadon.kube.registry.update import failed_precondition
+from celadon.records import dataclass
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Deleter:
     """Deletions of one server. `now` gives the time as objects have it."""
 
-    def __init__(
-        self,
-        objects: ObjectStore,
-        reader: Reader,
-        world: World,
-        admission: Admission,
-        now: Callable[[], str],
-    ) -> None:
-        self._objects = objects
-        self._reader = reader
-        self._world = world
-        self._admission = admission
-        self._now = now
+    objects: ObjectStore
+    reader: Reader
+    world: World
+    admission: Admission
+    now: Callable[[], str]
 
     async def delete(self, call: Call) -> WriteResult:
         """Delete an object. Raises StatusError, Denied."""
@@ -60,7 +54,7 @@ class Deleter:
         is_large = call.work.is_large
         if not selected.match and selected.resource_version not in ("", "0"):
             selected = replace(selected, match=EXACT)  # upstream reads page by page
-        listed = await self._reader.collection(call.endpoint, selected, call.work)
+        listed = await self.reader.collection(call.endpoint, selected, call.work)
         if listed.objects and call.target.is_namespaced and not call.target.namespace:
             raise status.namespace_required()
         is_long = call.work.is_large
@@ -82,9 +76,7 @@ class Deleter:
         """Delete without asking admission, which has been asked about the eviction. An object that
         is gone already is no error."""
         while True:
-            stored = self._objects.get(
-                call.target.resource, call.target.namespace, call.target.name
-            )
+            stored = self.objects.get(call.target.resource, call.target.namespace, call.target.name)
             if stored is None:
                 return
             with contextlib.suppress(LostRace):
@@ -97,7 +89,7 @@ class Deleter:
         """`name` is what admission is told instead of the object's own: none for a collection, of
         whose options it is told as they have been given."""
         while True:
-            stored = self._reader.existing(call.endpoint)
+            stored = self.reader.existing(call.endpoint)
             with contextlib.suppress(LostRace), call.notes.rollback_on_retry():
                 return await self._delete_once(call, stored, options, name)
 
@@ -108,14 +100,14 @@ class Deleter:
         between."""
         target = call.target
         call.work.is_large |= stored.size > LARGE_BYTES
-        old = await call.work.step(self._reader.shown, stored.object, target.resource)
+        old = await call.work.step(self.reader.shown, stored.object, target.resource)
         delete.require_deletable(options.preconditions, old, target)
-        if not options.dry_run and self._reader.may_wait(target.resource):
+        if not options.dry_run and self.reader.may_wait(target.resource):
             # Upstream begins with what it would store of the object in its cache.
-            await call.work.step(self._reader.stored, old, target.resource)
+            await call.work.step(self.reader.stored, old, target.resource)
         admitted_options = options if name == "" else delete.settled(options, old)
         if not delete.is_pending(old, options):
-            await self._admission.admit(
+            await self.admission.admit(
                 call,
                 Operation.DELETE,
                 None,
@@ -133,8 +125,8 @@ class Deleter:
         takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
         resource = target.resource
-        old = await call.work.step(self._reader.shown, stored.object, resource)
-        step = await call.work.step(delete.marked, old, options, self._now())
+        old = await call.work.step(self.reader.shown, stored.object, resource)
+        step = await call.work.step(delete.marked, old, options, self.now())
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if step is not None:
@@ -143,14 +135,14 @@ class Deleter:
             step = await call.work.step(in_message_order, step)
             if dry_run or step == old:
                 return WriteResult(code, step)
-            stored_form = await call.work.step(self._reader.stored, step, resource)
-            changed = await self._objects.update(
+            stored_form = await call.work.step(self.reader.stored, step, resource)
+            changed = await self.objects.update(
                 resource, space, target.name, stored_form, revision, work=call.work
             )
             if changed is None:
                 raise LostRace
-            self._reader.written(changed.object, resource)
-            old = await call.work.step(self._reader.shown, changed.object, resource)
+            self.reader.written(changed.object, resource)
+            old = await call.work.step(self.reader.shown, changed.object, resource)
             if not at_once:
                 return WriteResult(code, old)
             await self._remove_marked(target, old)
@@ -159,7 +151,7 @@ class Deleter:
         elif not dry_run:
             if metadata.finalizers(old) and (options.preconditions or {}).get("resourceVersion"):
                 raise _unversioned(old, target)
-            removed = await self._objects.delete(resource, space, target.name, revision)
+            removed = await self.objects.delete(resource, space, target.name, revision)
             if removed is None:
                 raise LostRace
         return WriteResult(200, delete.gone_answer(old, target))
@@ -169,10 +161,10 @@ class Deleter:
         again would be told that it is going already."""
         place = target.resource, target.namespace, target.name
         while True:
-            stored = self._objects.get(*place)
+            stored = self.objects.get(*place)
             if stored is None or metadata.uid(stored.object) != metadata.uid(marked):
                 return
-            if await self._objects.delete(*place, stored.revision) is not None:
+            if await self.objects.delete(*place, stored.revision) is not None:
                 return
 
 

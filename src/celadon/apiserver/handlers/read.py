@@ -178,21 +178,15 @@ class ObjectList:
         return meta
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Reader:
     """Reads of one server. `world` converts objects between versions; those of a custom kind, which
     `custom` knows, are read as that says, or as `conversions` do for a webhook."""
 
-    def __init__(
-        self,
-        objects: object_store.ObjectStore,
-        world: World,
-        custom: Callable[[GroupVersionKind], CustomKind | None],
-        conversions: Conversions,
-    ) -> None:
-        self._objects = objects
-        self._world = world
-        self._custom = custom
-        self._conversions = conversions
+    objects: object_store.ObjectStore
+    world: World
+    custom: Callable[[GroupVersionKind], CustomKind | None]
+    conversions: Conversions
 
     async def get(self, endpoint: Endpoint, request: HttpRequest) -> object_store.StoredObject:
         """Return the object of a GET, as it is stored. Raises StatusError."""
@@ -218,7 +212,7 @@ class Reader:
         status.require_name(endpoint.name)
         if resource.namespaced and not endpoint.namespace:
             raise status.namespace_required()
-        stored = self._objects.get(resource, endpoint.namespace, endpoint.name)
+        stored = self.objects.get(resource, endpoint.namespace, endpoint.name)
         if stored is None:
             raise _not_found(endpoint)
         return stored
@@ -226,11 +220,11 @@ class Reader:
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """Return a stored object in the version of a resource. Raises StatusError 500 where a
         webhook converts and cannot. That belongs to a worker (`may_wait`)."""
-        custom = self._custom(resource.gvk) if resource.custom else None
+        custom = self.custom(resource.gvk) if resource.custom else None
         if custom is None:
-            return self._world.convert(obj, resource.gvk)
+            return self.world.convert(obj, resource.gvk)
         return (
-            _converted(self._conversions.shown, obj, custom)
+            _converted(self.conversions.shown, obj, custom)
             if custom.converts
             else custom.shown(obj)
         )
@@ -239,17 +233,17 @@ class Reader:
         """Return the same of many, as lists show them."""
         if not resource.custom:
             return self._all_of_kind(objects, resource.gvk)
-        custom = self._custom(resource.gvk)
+        custom = self.custom(resource.gvk)
         if custom is None or not custom.converts:
             return [self.shown(obj, resource) for obj in objects]
-        return _converted(self._conversions.all_shown, objects, custom)
+        return _converted(self.conversions.all_shown, objects, custom)
 
     def _all_of_kind(
         self, objects: Sequence[JsonObject], gvk: GroupVersionKind
     ) -> Sequence[JsonObject]:
         """Return objects of a built-in kind. Those that have it already stay as they are, which is
         3 µs an object less than to convert each."""
-        kind, version, convert = gvk.kind, gvk.api_version, self._world.convert
+        kind, version, convert = gvk.kind, gvk.api_version, self.world.convert
         if all(map(eq, map(_KIND_AND_VERSION, objects), repeat((kind, version)))):
             return objects  # nothing is called for each, as a rule
         return [
@@ -266,20 +260,20 @@ class Reader:
     def may_wait(self, resource: Resource) -> bool:
         """Return whether a webhook may be asked for objects of the resource, which takes as long as
         it takes."""
-        return resource.custom and self._conversions.concern(resource.gvk.group_kind)
+        return resource.custom and self.conversions.concern(resource.gvk.group_kind)
 
     def takes_long(self, resource: Resource) -> bool:
         """Return whether even a small object of the resource may take long: a webhook is asked, or
         a definition has long defaults."""
-        custom = self._custom(resource.gvk) if resource.custom else None
+        custom = self.custom(resource.gvk) if resource.custom else None
         return (custom is not None and custom.has_long_defaults) or self.may_wait(resource)
 
     def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """Return what is stored of an object in the version of a resource: custom resources have
         the storage version. Raises StatusError 500."""
         if self.may_wait(resource):
-            return _converted(self._conversions.stored, obj)
-        custom = self._custom(resource.gvk) if resource.custom else None
+            return _converted(self.conversions.stored, obj)
+        custom = self.custom(resource.gvk) if resource.custom else None
         if custom is None or resource.gvk.version == resource.storage_version:
             return obj
         api_version = f"{resource.gvk.group}/{resource.storage_version}"
@@ -288,17 +282,17 @@ class Reader:
     def written(self, obj: JsonObject, resource: Resource) -> None:
         """Note that an object has been stored."""
         if self.may_wait(resource):
-            self._conversions.written(obj)
+            self.conversions.written(obj)
 
     async def prepared(
         self, objects: Sequence[JsonObject], resource: Resource
     ) -> Sequence[JsonObject]:
         """Return objects as `all_shown` does, for who is on the event loop."""
-        custom = self._custom(resource.gvk) if resource.custom else None
+        custom = self.custom(resource.gvk) if resource.custom else None
         if custom is None or not custom.converts:
             return [self.shown(obj, resource) for obj in objects]
         try:
-            return await self._conversions.prepared(objects, custom)
+            return await self.conversions.prepared(objects, custom)
         except ConversionFailed as error:
             raise status.plain_error(str(error)) from None
 
@@ -306,10 +300,10 @@ class Reader:
         """Wait until the store has come to a revision. `straight` says that upstream reads the
         objects from etcd itself, which waits for nothing. Raises StatusError 504."""
         waited = 0.0
-        while self._objects.store.revision() < revision:
+        while self.objects.store.revision() < revision:
             if straight or waited >= WAIT_SECONDS:
                 retry = 0 if straight else RETRY_SECONDS
-                raise too_large(revision, self._objects.store.revision(), retry)
+                raise too_large(revision, self.objects.store.revision(), retry)
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
 
@@ -362,7 +356,7 @@ class Reader:
         if not revision:
             return None, 0 if options.resource_version else options.limit
         exact = options.match == EXACT or (options.limit and not options.match)
-        if exact and not is_since("1.34") and self._objects.store.revision() < revision:
+        if exact and not is_since("1.34") and self.objects.store.revision() < revision:
             raise status.plain_error(FUTURE_REVISION)
         paged = options.limit and not is_since("1.31")  # which the cache of 1.30 has none of
         await self.reach(revision, straight=bool(paged or object_store.is_event(resource)))
@@ -405,7 +399,7 @@ class Reader:
         selection = object_store.ObjectSelection.of(options)
         name, namespace = ("", "") if start else _only_place(endpoint, options)
         if name:
-            page = self._objects.page(resource, namespace, start=name, limit=1, revision=revision)
+            page = self.objects.page(resource, namespace, start=name, limit=1, revision=revision)
             found = self.all_shown([stored.object for stored in page.objects], resource)
             return ObjectList(tuple(filter(selection.matches, found)), page.revision)
         at_once = max(limit, _PAGE) if limit and options.has_selector else limit or None
@@ -413,7 +407,7 @@ class Reader:
             at_once = min(at_once or most, most)
         chosen: list[JsonObject] = []
         while True:
-            page = self._objects.page(
+            page = self.objects.page(
                 resource, endpoint.namespace, start=start, limit=at_once, revision=revision
             )
             revision = page.revision
@@ -439,9 +433,9 @@ class Reader:
         long."""
         resource, namespace = endpoint.resource, endpoint.namespace
         most = options.limit if options.limit and not options.has_selector else MANY_OBJECTS + 1
-        if most > MANY_OBJECTS and self._objects.count(resource, namespace) > MANY_OBJECTS:
+        if most > MANY_OBJECTS and self.objects.count(resource, namespace) > MANY_OBJECTS:
             return True
-        return self._objects.weighs(resource, namespace, min(most, MANY_OBJECTS)) > MANY_BYTES
+        return self.objects.weighs(resource, namespace, min(most, MANY_OBJECTS)) > MANY_BYTES
 
     def _cut(
         self,

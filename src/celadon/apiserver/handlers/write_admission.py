@@ -127,22 +127,22 @@ Create = Callable[[str], Awaitable[str]]
 """Makes a namespace of that name; why that was not possible, empty if it was."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class NamespaceProvision:
     """Provides namespaces that are not there yet. `create` is None where nobody wants it."""
 
-    def __init__(self, world: World, create: Create | None) -> None:
-        self._world = world
-        self._create = create
+    world: World
+    create: Create | None
 
     async def provide(self, request: Request) -> None:
         """Provide a namespace. Raises StatusError when there can be none of the name."""
-        if self._create is None or request.operation is not Operation.CREATE or request.dry_run:
+        if self.create is None or request.operation is not Operation.CREATE or request.dry_run:
             return
         name = request.namespace
         if not name or request.resource.resource == "namespaces":
             return
-        if self._world.namespace(name) is None:
-            reason = await self._create(name)
+        if self.world.namespace(name) is None:
+            reason = await self.create(name)
             if reason:
                 raise forbidden(request, reason)
 

@@ -17,6 +17,7 @@ from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.workload_controllers import owner_reference
+from celadon.records import dataclass
 
 # --- Surroundings ------------------------------------------------------------
 #
@@ -159,17 +160,17 @@ class WorkloadController:
 # `pkg/api/v1/pod/util.go`.
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Dependents:
     """Finds what an owner has in a view; adopts and releases what it must."""
 
-    def __init__(self, view: cluster_client.KindView, requests: cluster_client.Requests) -> None:
-        self._view = view
-        self._requests = requests
+    view: cluster_client.KindView
+    requests: cluster_client.Requests
 
     async def claimed(self, owner: JsonObject) -> list[JsonObject]:
         """Adopt and release what has to be, then return what is the owner's now, in the order of
         names. Raises Stale."""
-        claims = facts.claims_of(owner, self._view.candidates(owner))
+        claims = facts.claims_of(owner, self.view.candidates(owner))
         for item in claims.released:
             references = [ref for ref in _references(item) if ref.get("uid") != metadata.uid(owner)]
             await self._refer(item, references)
@@ -181,7 +182,7 @@ class Dependents:
 
     async def _refer(self, obj: JsonObject, references: Sequence[JsonObject]) -> None:
         change = {"metadata": {"ownerReferences": list(references) or None}}
-        reply = await self._requests.patch(self._view.resource, obj, change)
+        reply = await self.requests.patch(self.view.resource, obj, change)
         if reply.failed:
             raise controller_loops.Stale
 
@@ -190,43 +191,38 @@ def _references(obj: JsonObject) -> list[JsonObject]:
     return list(metadata.metadata(obj).get("ownerReferences") or ())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class PodControl:
     """Makes and deletes pods, and tells of it on their owner."""
 
-    def __init__(
-        self,
-        pods: Resource,
-        requests: cluster_client.Requests,
-        events: cluster_client.EventRecorder,
-    ) -> None:
-        self._pods = pods
-        self._requests = requests
-        self._events = events
+    pods: Resource
+    requests: cluster_client.Requests
+    events: cluster_client.EventRecorder
 
     async def create(self, pod: JsonObject, owner: JsonObject) -> controller_loops.Reply:
         """Create a pod, tell of it, and return the answer, whatever it is. That a namespace is
         ending is not told."""
-        reply = await self._requests.create(self._pods, pod)
+        reply = await self.requests.create(self.pods, pod)
         if reply.code == cluster_client.CREATED:
             name = metadata.name(reply.body)
-            await self._events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {name}")
+            await self.events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {name}")
         elif not is_namespace_ending(reply):
             text = f"Error creating: {reply.message}"
-            await self._events.record(owner, "Warning", "FailedCreate", text)
+            await self.events.record(owner, "Warning", "FailedCreate", text)
         return reply
 
     async def delete(self, pod: JsonObject, owner: JsonObject) -> controller_loops.Reply | None:
         """Delete a pod and tell of it; return None when it is gone already."""
         name = metadata.name(pod)
         try:
-            reply = await self._requests.delete(self._pods, pod)
+            reply = await self.requests.delete(self.pods, pod)
         except controller_loops.Stale:
             return None
         if reply.failed:
             text = f"Error deleting: {reply.message}"
-            await self._events.record(owner, "Warning", "FailedDelete", text)
+            await self.events.record(owner, "Warning", "FailedDelete", text)
         elif reply.code != cluster_client.NOT_FOUND:
-            await self._events.record(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
+            await self.events.record(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
         return reply
 
 

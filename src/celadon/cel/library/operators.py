@@ -63,11 +63,28 @@ def binary(
     )
 
 
+def _alike(
+    id: str,
+    type_: Type,
+    doc: str,
+    source: str,
+    value: str,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
+    contents: Contents | None = None,
+) -> Overload:
+    """Return an overload whose operands and result have one type."""
+    return binary(id, type_, type_, type_, doc, (source, value), cost, growth, contents=contents)
+
+
 # --- Arithmetic operators ----------------------------------------------------
 #
 # `+ - * / %` and unary minus; `celadon.cel.values.arithmetic` computes them.
 
-_ARITHMETIC_OPERATORS_LIST = list_of(type_param("A"))
+_A = type_param("A")
+_B = type_param("B")
+_LIST = list_of(_A)
+_MAP = map_of(_A, _B)
 
 LEAP_DAY = "timestamp('2024-02-29T00:00:00Z')"
 NEXT_DAY = "timestamp('2024-03-01T00:00:00Z')"
@@ -76,24 +93,22 @@ ARITHMETIC: tuple[Function, ...] = (
     Function(
         syntax.ADD,
         (
-            binary(
+            _alike(
                 "add_bytes",
                 BYTES,
-                BYTES,
-                BYTES,
                 "Concatenation.",
-                ("b'ab' + b'c'", "b'abc'"),
+                "b'ab' + b'c'",
+                "b'abc'",
                 costs.CONCATENATION,
                 size_growth.together,
             ),
-            binary("add_double", DOUBLE, DOUBLE, DOUBLE, "Sum.", ("1.5 + 1.0", "2.5")),
-            binary(
+            _alike("add_double", DOUBLE, "Sum.", "1.5 + 1.0", "2.5"),
+            _alike(
                 "add_duration_duration",
                 DURATION,
-                DURATION,
-                DURATION,
                 "Sum.",
-                ("duration('1m') + duration('1s')", "duration('61s')"),
+                "duration('1m') + duration('1s')",
+                "duration('61s')",
             ),
             binary(
                 "add_duration_timestamp",
@@ -111,51 +126,47 @@ ARITHMETIC: tuple[Function, ...] = (
                 "The instant that much later.",
                 (f"{LEAP_DAY} + duration('24h')", NEXT_DAY),
             ),
-            binary("add_int64", INT, INT, INT, "Sum; overflow is an error.", ("1 + 2", "3")),
-            binary(
+            _alike("add_int64", INT, "Sum; overflow is an error.", "1 + 2", "3"),
+            _alike(
                 "add_list",
-                _ARITHMETIC_OPERATORS_LIST,
-                _ARITHMETIC_OPERATORS_LIST,
-                _ARITHMETIC_OPERATORS_LIST,
+                _LIST,
                 "Concatenation.",
-                ("[1] + [2]", "[1, 2]"),
+                "[1] + [2]",
+                "[1, 2]",
                 costs.LIST_CONCATENATION,
                 size_growth.together,
                 contents=Contents.JOINED,
             ),
-            binary(
+            _alike(
                 "add_string",
                 STRING,
-                STRING,
-                STRING,
                 "Concatenation.",
-                ("'ab' + 'c'", "'abc'"),
+                "'ab' + 'c'",
+                "'abc'",
                 costs.CONCATENATION,
                 size_growth.together,
             ),
-            binary("add_uint64", UINT, UINT, UINT, "Sum; overflow is an error.", ("1u + 2u", "3u")),
+            _alike("add_uint64", UINT, "Sum; overflow is an error.", "1u + 2u", "3u"),
         ),
         arithmetic.add,
     ).with_each(inline=inline_operators.ADD),
     Function(
         syntax.DIVIDE,
         (
-            binary("divide_double", DOUBLE, DOUBLE, DOUBLE, "Quotient.", ("1.0 / 4.0", "0.25")),
-            binary(
+            _alike("divide_double", DOUBLE, "Quotient.", "1.0 / 4.0", "0.25"),
+            _alike(
                 "divide_int64",
                 INT,
-                INT,
-                INT,
                 "Quotient, cut off toward zero; division by zero is an error.",
-                ("-7 / 2", "-3"),
+                "-7 / 2",
+                "-3",
             ),
-            binary(
+            _alike(
                 "divide_uint64",
                 UINT,
-                UINT,
-                UINT,
                 "Quotient, rounded down; division by zero is an error.",
-                ("7u / 2u", "3u"),
+                "7u / 2u",
+                "3u",
             ),
         ),
         arithmetic.divide,
@@ -163,33 +174,19 @@ ARITHMETIC: tuple[Function, ...] = (
     Function(
         syntax.MODULO,
         (
-            binary(
-                "modulo_int64",
-                INT,
-                INT,
-                INT,
-                "Remainder, with the sign of the left operand.",
-                ("-7 % 3", "-1"),
+            _alike(
+                "modulo_int64", INT, "Remainder, with the sign of the left operand.", "-7 % 3", "-1"
             ),
-            binary("modulo_uint64", UINT, UINT, UINT, "Remainder.", ("7u % 3u", "1u")),
+            _alike("modulo_uint64", UINT, "Remainder.", "7u % 3u", "1u"),
         ),
         arithmetic.modulo,
     ),
     Function(
         syntax.MULTIPLY,
         (
-            binary("multiply_double", DOUBLE, DOUBLE, DOUBLE, "Product.", ("1.5 * 2.0", "3.0")),
-            binary(
-                "multiply_int64", INT, INT, INT, "Product; overflow is an error.", ("2 * 3", "6")
-            ),
-            binary(
-                "multiply_uint64",
-                UINT,
-                UINT,
-                UINT,
-                "Product; overflow is an error.",
-                ("2u * 3u", "6u"),
-            ),
+            _alike("multiply_double", DOUBLE, "Product.", "1.5 * 2.0", "3.0"),
+            _alike("multiply_int64", INT, "Product; overflow is an error.", "2 * 3", "6"),
+            _alike("multiply_uint64", UINT, "Product; overflow is an error.", "2u * 3u", "6u"),
         ),
         arithmetic.multiply,
     ).with_each(inline=inline_operators.MULTIPLY),
@@ -212,23 +209,15 @@ ARITHMETIC: tuple[Function, ...] = (
     Function(
         syntax.SUBTRACT,
         (
-            binary("subtract_double", DOUBLE, DOUBLE, DOUBLE, "Difference.", ("1.5 - 1.0", "0.5")),
-            binary(
+            _alike("subtract_double", DOUBLE, "Difference.", "1.5 - 1.0", "0.5"),
+            _alike(
                 "subtract_duration_duration",
                 DURATION,
-                DURATION,
-                DURATION,
                 "Difference.",
-                ("duration('1m') - duration('1s')", "duration('59s')"),
+                "duration('1m') - duration('1s')",
+                "duration('59s')",
             ),
-            binary(
-                "subtract_int64",
-                INT,
-                INT,
-                INT,
-                "Difference; overflow is an error.",
-                ("3 - 5", "-2"),
-            ),
+            _alike("subtract_int64", INT, "Difference; overflow is an error.", "3 - 5", "-2"),
             binary(
                 "subtract_timestamp_duration",
                 TIMESTAMP,
@@ -245,23 +234,13 @@ ARITHMETIC: tuple[Function, ...] = (
                 "The time between two instants.",
                 (f"{NEXT_DAY} - {LEAP_DAY}", "duration('24h')"),
             ),
-            binary(
-                "subtract_uint64",
-                UINT,
-                UINT,
-                UINT,
-                "Difference; a negative one is an error.",
-                ("5u - 3u", "2u"),
+            _alike(
+                "subtract_uint64", UINT, "Difference; a negative one is an error.", "5u - 3u", "2u"
             ),
         ),
         arithmetic.subtract,
     ).with_each(inline=inline_operators.SUBTRACT),
 )
-
-_A = type_param("A")
-_B = type_param("B")
-_LIST = list_of(_A)
-_MAP = map_of(_A, _B)
 
 #: suffix of the overload ids, operand types, a smaller left and a larger right operand
 _ORDERED: tuple[tuple[str, Type, Type, str, str], ...] = (

@@ -6,6 +6,10 @@ and sizes, and everything is put together in cel-go's order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final
+
 from celadon.cel import cost as costs
 from celadon.cel import re2, size_growth
 from celadon.cel.codegen import inline_functions
@@ -46,40 +50,54 @@ from celadon.cel.values.timestamps import format_timestamp
 
 _A = type_param("A")
 
+_TYPES: Final = {
+    "bool": BOOL,
+    "bytes": BYTES,
+    "double": DOUBLE,
+    "duration": DURATION,
+    "int64": INT,
+    "string": STRING,
+    "timestamp": TIMESTAMP,
+    "uint64": UINT,
+}
+"""The types by their names in ids of overloads."""
 
-def _unary(
+
+def _conversion(
     id: str,
-    source: Type,
-    target: Type,
-    impl: Impl | None,
+    impl: Impl,
     doc: str,
-    *examples: tuple[str, str],
+    argument: str = "",
+    value: str = "",
     cost: CostRule | None = None,
     growth: Growth | None = None,
 ) -> Overload:
+    """Return the overload whose id names both types; its example converts `argument` to `value`."""
+    source, target = (_TYPES[name] for name in id.split("_to_"))
+    examples = ((f"{target.display()}({argument})", value),) if argument else ()
     return Overload(
         id, (source,), target, impl, cost=cost, doc=doc, examples=examples, growth=growth
     )
 
 
-def _same(id: str, type_: Type, example: str) -> Overload:
-    return _unary(
-        id,
-        type_,
-        type_,
-        c.identity,
-        "The value itself.",
-        (f"{type_.display()}({example})", example),
-        growth=size_growth.first,
+def _same(name: str, value: str) -> Overload:
+    return _conversion(
+        f"{name}_to_{name}", c.identity, "The value itself.", value, value, growth=size_growth.first
     )
 
+
+_short_text = partial(_conversion, growth=size_growth.short_text)
 
 CONVERSIONS: tuple[Function, ...] = (
     Function(
         "type",
         (
-            _unary(
-                "type", _A, type_of(_A), None, "The type of a value.", ("type(1) == int", "true")
+            Overload(
+                "type",
+                (_A,),
+                type_of(_A),
+                doc="The type of a value.",
+                examples=(("type(1) == int", "true"),),
             ),
         ),
         runtime_types.type_of,
@@ -87,76 +105,58 @@ CONVERSIONS: tuple[Function, ...] = (
     Function(
         "bool",
         (
-            _same("bool_to_bool", BOOL, "true"),
-            _unary(
+            _same("bool", "true"),
+            _conversion(
                 "string_to_bool",
-                STRING,
-                BOOL,
                 c.string_to_bool,
                 "Reads `1 t T TRUE true True 0 f F FALSE false False`.",
-                ("bool('t')", "true"),
+                "'t'",
+                "true",
             ),
         ),
     ),
     Function(
         "bytes",
         (
-            _same("bytes_to_bytes", BYTES, "b'a'"),
-            _unary(
+            _same("bytes", "b'a'"),
+            _conversion(
                 "string_to_bytes",
-                STRING,
-                BYTES,
                 c.string_to_bytes,
                 "The UTF-8 encoding.",
-                ("bytes('é')", "b'é'"),
-                cost=costs.STRING_TO_BYTES,
-                growth=size_growth.times(4),
+                "'é'",
+                "b'é'",
+                costs.STRING_TO_BYTES,
+                size_growth.times(4),
             ),
         ),
     ),
     Function(
         "double",
         (
-            _same("double_to_double", DOUBLE, "1.5"),
-            _unary(
-                "int64_to_double",
-                INT,
-                DOUBLE,
-                c.int_to_double,
-                "The nearest.",
-                ("double(1)", "1.0"),
-            ),
-            _unary(
+            _same("double", "1.5"),
+            _conversion("int64_to_double", c.int_to_double, "The nearest.", "1", "1.0"),
+            _conversion(
                 "string_to_double",
-                STRING,
-                DOUBLE,
                 c.string_to_double,
                 "Reads decimal and hexadecimal notation, `inf` and `nan`.",
-                ("double('1.5e3')", "1500.0"),
+                "'1.5e3'",
+                "1500.0",
             ),
-            _unary(
-                "uint64_to_double",
-                UINT,
-                DOUBLE,
-                c.int_to_double,
-                "The nearest.",
-                ("double(1u)", "1.0"),
-            ),
+            _conversion("uint64_to_double", c.int_to_double, "The nearest.", "1u", "1.0"),
         ),
         unpaid=container_access.paid_again,
     ),
     Function(
         "duration",
         (
-            _same("duration_to_duration", DURATION, "duration('1s')"),
-            _unary("int64_to_duration", INT, DURATION, c.int_to_duration, "Always an error."),
-            _unary(
+            _same("duration", "duration('1s')"),
+            _conversion("int64_to_duration", c.int_to_duration, "Always an error."),
+            _conversion(
                 "string_to_duration",
-                STRING,
-                DURATION,
                 c.string_to_duration,
                 "Reads numbers with the units `ns us ms s m h`.",
-                ("duration('1h30m')", "duration('90m')"),
+                "'1h30m'",
+                "duration('90m')",
             ),
         ),
         unpaid=container_access.paid_again,
@@ -164,13 +164,12 @@ CONVERSIONS: tuple[Function, ...] = (
     Function(
         "dyn",
         (
-            _unary(
+            Overload(
                 "to_dyn",
-                _A,
+                (_A,),
                 DYN,
-                None,
-                "The value itself, of unknown type.",
-                ("dyn(1) == 1.0", "true"),
+                doc="The value itself, of unknown type.",
+                examples=(("dyn(1) == 1.0", "true"),),
                 growth=size_growth.first,
             ),
         ),
@@ -179,138 +178,84 @@ CONVERSIONS: tuple[Function, ...] = (
     Function(
         "int",
         (
-            _same("int64_to_int64", INT, "1"),
-            _unary(
+            _same("int64", "1"),
+            _conversion(
                 "double_to_int64",
-                DOUBLE,
-                INT,
                 c.double_to_int,
                 "Cut off toward zero; out of range is an error.",
-                ("int(-5.9)", "-5"),
+                "-5.9",
+                "-5",
             ),
-            _unary(
-                "duration_to_int64",
-                DURATION,
-                INT,
-                c.duration_to_int,
-                "Nanoseconds.",
-                ("int(duration('1us'))", "1000"),
+            _conversion(
+                "duration_to_int64", c.duration_to_int, "Nanoseconds.", "duration('1us')", "1000"
             ),
-            _unary(
-                "string_to_int64",
-                STRING,
-                INT,
-                c.string_to_int,
-                "Reads decimal.",
-                ("int('-5')", "-5"),
-            ),
-            _unary(
+            _conversion("string_to_int64", c.string_to_int, "Reads decimal.", "'-5'", "-5"),
+            _conversion(
                 "timestamp_to_int64",
-                TIMESTAMP,
-                INT,
                 c.timestamp_to_int,
                 "Seconds since 1970.",
-                ("int(timestamp('1970-01-01T00:01:00Z'))", "60"),
+                "timestamp('1970-01-01T00:01:00Z')",
+                "60",
             ),
-            _unary(
-                "uint64_to_int64",
-                UINT,
-                INT,
-                c.uint_to_int,
-                "Out of range is an error.",
-                ("int(1u)", "1"),
-            ),
+            _conversion("uint64_to_int64", c.uint_to_int, "Out of range is an error.", "1u", "1"),
         ),
     ).with_each(inline=inline_functions.INT),
     Function(
         "string",
         (
-            _same("string_to_string", STRING, "'a'"),
-            _unary(
-                "bool_to_string",
-                BOOL,
-                STRING,
-                c.bool_to_string,
-                "`true` or `false`.",
-                ("string(true)", "'true'"),
-                growth=size_growth.short_text,
-            ),
-            _unary(
+            _same("string", "'a'"),
+            _short_text("bool_to_string", c.bool_to_string, "`true` or `false`.", "true", "'true'"),
+            _conversion(
                 "bytes_to_string",
-                BYTES,
-                STRING,
                 c.bytes_to_string,
                 "Decodes UTF-8; anything else is an error.",
-                ("string(b'abc')", "'abc'"),
-                cost=costs.BYTES_TO_STRING,
-                growth=size_growth.first,
+                "b'abc'",
+                "'abc'",
+                costs.BYTES_TO_STRING,
+                size_growth.first,
             ),
-            _unary(
+            _short_text(
                 "double_to_string",
-                DOUBLE,
-                STRING,
                 c.double_to_string,
                 "The fewest digits that read back the same.",
-                ("string(1234567.5)", "'1.2345675e+06'"),
-                growth=size_growth.short_text,
+                "1234567.5",
+                "'1.2345675e+06'",
             ),
-            _unary(
+            _short_text(
                 "duration_to_string",
-                DURATION,
-                STRING,
                 c.duration_to_string,
                 "In seconds.",
-                ("string(duration('1m1ms'))", "'60.001s'"),
-                growth=size_growth.short_text,
+                "duration('1m1ms')",
+                "'60.001s'",
             ),
-            _unary(
-                "int64_to_string",
-                INT,
-                STRING,
-                c.int_to_string,
-                "Decimal.",
-                ("string(-1)", "'-1'"),
-                growth=size_growth.short_text,
-            ),
-            _unary(
+            _short_text("int64_to_string", c.int_to_string, "Decimal.", "-1", "'-1'"),
+            _short_text(
                 "timestamp_to_string",
-                TIMESTAMP,
-                STRING,
                 format_timestamp,
                 "RFC 3339, in the zone it was written in.",
-                ("string(timestamp('2024-02-29T00:00:00+01:00'))", "'2024-02-29T00:00:00+01:00'"),
-                growth=size_growth.short_text,
+                "timestamp('2024-02-29T00:00:00+01:00')",
+                "'2024-02-29T00:00:00+01:00'",
             ),
-            _unary(
-                "uint64_to_string",
-                UINT,
-                STRING,
-                c.int_to_string,
-                "Decimal.",
-                ("string(1u)", "'1'"),
-                growth=size_growth.short_text,
-            ),
+            _short_text("uint64_to_string", c.int_to_string, "Decimal.", "1u", "'1'"),
         ),
     ).with_each(inline=inline_functions.STRING),
     Function(
         "timestamp",
         (
-            _same("timestamp_to_timestamp", TIMESTAMP, "timestamp(0)"),
-            _unary(
+            _same("timestamp", "timestamp(0)"),
+            _conversion(
                 "int64_to_timestamp",
-                INT,
-                TIMESTAMP,
                 c.int_to_timestamp,
                 "Seconds since 1970.",
-                ("timestamp(60)", "timestamp('1970-01-01T00:01:00Z')"),
+                "60",
+                "timestamp('1970-01-01T00:01:00Z')",
             ),
-            _unary(
+            _conversion(
                 "string_to_timestamp",
-                STRING,
-                TIMESTAMP,
                 c.string_to_timestamp,
                 "Reads RFC 3339.",
-                ("timestamp('1970-01-01T01:00:00+01:00')", "timestamp(0)"),
+                "'1970-01-01T01:00:00+01:00'",
+                "timestamp(0)",
             ),
         ),
         unpaid=container_access.paid_again,
@@ -318,30 +263,17 @@ CONVERSIONS: tuple[Function, ...] = (
     Function(
         "uint",
         (
-            _same("uint64_to_uint64", UINT, "1u"),
-            _unary(
+            _same("uint64", "1u"),
+            _conversion(
                 "double_to_uint64",
-                DOUBLE,
-                UINT,
                 c.double_to_uint,
                 "Cut off; out of range is an error.",
-                ("uint(5.9)", "5u"),
+                "5.9",
+                "5u",
             ),
-            _unary(
-                "int64_to_uint64",
-                INT,
-                UINT,
-                c.int_to_uint,
-                "Negative is an error.",
-                ("uint(1)", "1u"),
-            ),
-            _unary(
-                "string_to_uint64",
-                STRING,
-                UINT,
-                c.string_to_uint,
-                "Reads decimal, without a sign.",
-                ("uint('5')", "5u"),
+            _conversion("int64_to_uint64", c.int_to_uint, "Negative is an error.", "1", "1u"),
+            _conversion(
+                "string_to_uint64", c.string_to_uint, "Reads decimal, without a sign.", "'5'", "5u"
             ),
         ),
     ),
@@ -357,128 +289,73 @@ CONVERSIONS: tuple[Function, ...] = (
 _T = "timestamp('2024-02-29T22:05:06.789Z')"
 _D = "duration('3h25m45.5s')"
 
-#: name, id, implementation, documentation, value for `_T` in UTC, value in `Asia/Tokyo`,
-#: and for parts that durations have: id, implementation, documentation, value for `_D`
-_DurationPart = tuple[str, Impl, str, int]
-_Part = tuple[str, str, Impl, str, int, int, _DurationPart | None]
-_PARTS: tuple[_Part, ...] = (
-    ("getFullYear", "timestamp_to_year", timestamps.full_year, "The year.", 2024, 2024, None),
-    ("getMonth", "timestamp_to_month", timestamps.month, "The month, from 0.", 1, 2, None),
-    (
-        "getDayOfYear",
-        "timestamp_to_day_of_year",
-        timestamps.day_of_year,
-        "The day of the year, from 0.",
-        59,
-        60,
-        None,
-    ),
+_PARTS: tuple[tuple[str, str, Impl, str, int, int], ...] = (
+    ("getFullYear", "year", timestamps.full_year, "The year.", 2024, 2024),
+    ("getMonth", "month", timestamps.month, "The month, from 0.", 1, 2),
+    ("getDayOfYear", "day_of_year", timestamps.day_of_year, "The day of the year, from 0.", 59, 60),
     (
         "getDayOfMonth",
-        "timestamp_to_day_of_month",
+        "day_of_month",
         timestamps.day_of_month,
         "The day of the month, from 0.",
         28,
         0,
-        None,
     ),
-    (
-        "getDate",
-        "timestamp_to_day_of_month_1_based",
-        timestamps.date,
-        "The day of the month, from 1.",
-        29,
-        1,
-        None,
-    ),
+    ("getDate", "day_of_month_1_based", timestamps.date, "The day of the month, from 1.", 29, 1),
     (
         "getDayOfWeek",
-        "timestamp_to_day_of_week",
+        "day_of_week",
         timestamps.day_of_week,
         "The day of the week, from 0 for Sunday.",
         4,
         5,
-        None,
     ),
-    (
-        "getHours",
-        "timestamp_to_hours",
-        timestamps.hours,
-        "The hour, from 0 to 23.",
-        22,
-        7,
-        ("duration_to_hours", timestamps.duration_hours, "Whole hours.", 3),
-    ),
-    (
-        "getMinutes",
-        "timestamp_to_minutes",
-        timestamps.minutes,
-        "The minute, from 0 to 59.",
-        5,
-        5,
-        ("duration_to_minutes", timestamps.duration_minutes, "All whole minutes.", 205),
-    ),
-    (
-        "getSeconds",
-        "timestamp_to_seconds",
-        timestamps.seconds,
-        "The second, from 0 to 59.",
-        6,
-        6,
-        ("duration_to_seconds", timestamps.duration_whole_seconds, "All whole seconds.", 12345),
-    ),
+    ("getHours", "hours", timestamps.hours, "The hour, from 0 to 23.", 22, 7),
+    ("getMinutes", "minutes", timestamps.minutes, "The minute, from 0 to 59.", 5, 5),
+    ("getSeconds", "seconds", timestamps.seconds, "The second, from 0 to 59.", 6, 6),
     (
         "getMilliseconds",
-        "timestamp_to_milliseconds",
+        "milliseconds",
         timestamps.milliseconds,
         "The millisecond, from 0 to 999.",
         789,
         789,
-        (
-            "duration_to_milliseconds",
-            timestamps.duration_milliseconds,
-            "All milliseconds.",
-            12345500,
-        ),
     ),
 )
+"""Name, id, implementation, documentation, value for `_T` in UTC, value in `Asia/Tokyo`."""
+
+_DURATION_PARTS: Mapping[str, tuple[Impl, str, int]] = {
+    "hours": (timestamps.duration_hours, "Whole hours.", 3),
+    "minutes": (timestamps.duration_minutes, "All whole minutes.", 205),
+    "seconds": (timestamps.duration_whole_seconds, "All whole seconds.", 12345),
+    "milliseconds": (timestamps.duration_milliseconds, "All milliseconds.", 12345500),
+}
+"""By id, the parts that durations have, too: implementation, documentation, value for `_D`."""
 
 
-def _zoned_id(id: str) -> str:
-    """Return the overload's id with a time zone; cel-go names one of them differently."""
-    return "timestamp_to_seconds_tz" if id == "timestamp_to_seconds" else f"{id}_with_tz"
-
-
-def _overloads(part: _Part) -> tuple[Overload, ...]:
-    name, id, impl, doc, utc, zoned, of_duration = part
-    plain = Overload(
-        id, (TIMESTAMP,), INT, impl, member=True, doc=doc, examples=((f"{_T}.{name}()", str(utc)),)
-    )
-    in_zone = Overload(
-        _zoned_id(id),
+def _overloads(
+    name: str, id: str, impl: Impl, doc: str, utc: int, zoned: int
+) -> Iterator[Overload]:
+    example = (f"{_T}.{name}()", str(utc))
+    yield Overload.method(f"timestamp_to_{id}", (TIMESTAMP,), INT, impl, doc, example)
+    yield Overload.method(
+        # cel-go names one of them differently.
+        "timestamp_to_seconds_tz" if id == "seconds" else f"timestamp_to_{id}_with_tz",
         (TIMESTAMP, STRING),
         INT,
         impl,
-        member=True,
-        doc=f"{doc[:-1]}, in a time zone.",
-        examples=((f"{_T}.{name}('Asia/Tokyo')", str(zoned)),),
+        f"{doc[:-1]}, in a time zone.",
+        (f"{_T}.{name}('Asia/Tokyo')", str(zoned)),
     )
-    if of_duration is None:
-        return (plain, in_zone)
-    duration_id, duration_impl, duration_doc, value = of_duration
-    total = Overload(
-        duration_id,
-        (DURATION,),
-        INT,
-        duration_impl,
-        member=True,
-        doc=duration_doc,
-        examples=((f"{_D}.{name}()", str(value)),),
-    )
-    return (plain, in_zone, total)
+    if id in _DURATION_PARTS:
+        impl, doc, value = _DURATION_PARTS[id]
+        example = (f"{_D}.{name}()", str(value))
+        yield Overload.method(f"duration_to_{id}", (DURATION,), INT, impl, doc, example)
 
 
-FUNCTIONS: tuple[Function, ...] = tuple(Function(part[0], _overloads(part)) for part in _PARTS)
+FUNCTIONS: tuple[Function, ...] = tuple(
+    Function(part[0], tuple(_overloads(*part))) for part in _PARTS
+)
 
 
 def _with_millisecond_part(overload: Overload) -> Overload:
@@ -534,18 +411,10 @@ def matches(text: object, pattern: object) -> bool:
 
 
 def _sizes(name: str, type_: Type, example: str, count: int, doc: str) -> tuple[Overload, ...]:
+    called, method = (f"size({example})", str(count)), (f"{example}.size()", str(count))
     return (
-        Overload(
-            f"size_{name}", (type_,), INT, doc=doc, examples=((f"size({example})", str(count)),)
-        ),
-        Overload(
-            f"{name}_size",
-            (type_,),
-            INT,
-            member=True,
-            doc=doc,
-            examples=((f"{example}.size()", str(count)),),
-        ),
+        Overload(f"size_{name}", (type_,), INT, doc=doc, examples=(called,)),
+        Overload.method(f"{name}_size", (type_,), INT, None, doc, method),
     )
 
 
@@ -560,19 +429,20 @@ _SIZE = Function(
     container_access.size,
 ).with_each(inline=inline_functions.SIZE)
 
+_MATCHES = "Whether a regular expression (RE2) matches anywhere in the string."
+
 _STRINGS = (
     Function(
         "contains",
         (
-            Overload(
+            Overload.method(
                 "contains_string",
                 (STRING, STRING),
                 BOOL,
                 contains,
-                member=True,
+                "Whether the argument occurs in the string.",
+                ("'hello'.contains('ell')", "true"),
                 cost=costs.CONTAINS,
-                doc="Whether the argument occurs in the string.",
-                examples=(("'hello'.contains('ell')", "true"),),
                 inline=inline_functions.CONTAINS,
             ),
         ),
@@ -581,15 +451,14 @@ _STRINGS = (
     Function(
         "endsWith",
         (
-            Overload(
+            Overload.method(
                 "ends_with_string",
                 (STRING, STRING),
                 BOOL,
                 ends_with,
-                member=True,
+                "Whether the string ends with the argument.",
+                ("'hello'.endsWith('lo')", "true"),
                 cost=costs.AFFIX,
-                doc="Whether the string ends with the argument.",
-                examples=(("'hello'.endsWith('lo')", "true"),),
                 inline=inline_functions.ENDS_WITH,
             ),
         ),
@@ -598,15 +467,14 @@ _STRINGS = (
     Function(
         "startsWith",
         (
-            Overload(
+            Overload.method(
                 "starts_with_string",
                 (STRING, STRING),
                 BOOL,
                 starts_with,
-                member=True,
+                "Whether the string starts with the argument.",
+                ("'hello'.startsWith('he')", "true"),
                 cost=costs.AFFIX,
-                doc="Whether the string starts with the argument.",
-                examples=(("'hello'.startsWith('he')", "true"),),
                 inline=inline_functions.STARTS_WITH,
             ),
         ),
@@ -619,18 +487,17 @@ _STRINGS = (
                 "matches",
                 (STRING, STRING),
                 BOOL,
-                doc="Whether a regular expression (RE2) matches anywhere in the string.",
+                doc=_MATCHES,
                 examples=(("matches('hello', 'l+')", "true"),),
             ),
-            Overload(
+            Overload.method(
                 "matches_string",
                 (STRING, STRING),
                 BOOL,
                 None,
-                member=True,
+                _MATCHES,
+                ("'hello'.matches('^h.*o$')", "true"),
                 cost=costs.MATCHES,
-                doc="Whether a regular expression (RE2) matches anywhere in the string.",
-                examples=(("'hello'.matches('^h.*o$')", "true"),),
             ),
         ),
         matches,

@@ -6,15 +6,16 @@ element, 3 adds `reverse`, 4 changes what `format` writes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from celadon.cel.codegen import inline_functions
-from celadon.cel.cost import QUOTE, TRAVERSE_RECEIVER, CostRule
-from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
+from celadon.cel.cost import QUOTE, TRAVERSE_RECEIVER
+from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.library import formatting
-from celadon.cel.size_growth import ZERO, Argument, Growth, Polynomial, first, times
-from celadon.cel.types import DYN, INT, STRING, Type, list_of
+from celadon.cel.size_growth import ZERO, Argument, Polynomial, first, times
+from celadon.cel.types import DYN, INT, STRING, list_of
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import UnpaidWork, paid_again
 from celadon.cel.values.runtime_types import display
@@ -171,33 +172,9 @@ def join(elements: list[Any], separator: str = "") -> str:
     return separator.join(elements)
 
 
-def _member(
-    id: str,
-    params: tuple[Type, ...],
-    result: Type,
-    impl: Impl,
-    doc: str,
-    *examples: tuple[str, str],
-    cost: CostRule | None = None,
-    growth: Growth | None = None,
-    inline: Inline | None = None,
-) -> Overload:
-    """Declare a method of texts. Its result is no longer than the receiver, unless `growth` says
-    so."""
-    if growth is None and result is STRING:
-        growth = first
-    return Overload(
-        id,
-        params,
-        result,
-        impl,
-        member=True,
-        cost=cost,
-        doc=doc,
-        examples=examples,
-        growth=growth,
-        inline=inline,
-    )
+_text = partial(Overload.method, growth=first)
+_text_function = partial(Function.single, member=True, growth=first)
+"""Texts that are no longer than the receiver."""
 
 
 def _replaced(text: Argument, old: Argument, new: Argument, *limit: Argument) -> Polynomial:
@@ -210,24 +187,20 @@ def _joined(elements: Argument, separator: Argument = _NOTHING) -> Polynomial:
 
 
 _FUNCTIONS: tuple[Function, ...] = (
-    Function(
+    _text_function(
         "charAt",
-        (
-            _member(
-                "string_char_at_int",
-                (STRING, INT),
-                STRING,
-                char_at,
-                "The character at a position; empty at the end.",
-                ("'hello'.charAt(4)", "'o'"),
-                ("'hello'.charAt(5)", "''"),
-            ),
-        ),
+        "string_char_at_int",
+        (STRING, INT),
+        STRING,
+        char_at,
+        "The character at a position; empty at the end.",
+        ("'hello'.charAt(4)", "'o'"),
+        ("'hello'.charAt(5)", "''"),
     ),
     Function(
         "indexOf",
         (
-            _member(
+            Overload.method(
                 "string_index_of_string",
                 (STRING, STRING),
                 INT,
@@ -235,7 +208,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "The first position of the argument, or -1.",
                 ("'hello mellow'.indexOf('ello')", "1"),
             ),
-            _member(
+            Overload.method(
                 "string_index_of_string_int",
                 (STRING, STRING, INT),
                 INT,
@@ -249,7 +222,7 @@ _FUNCTIONS: tuple[Function, ...] = (
     Function(
         "lastIndexOf",
         (
-            _member(
+            Overload.method(
                 "string_last_index_of_string",
                 (STRING, STRING),
                 INT,
@@ -257,7 +230,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "The last position of the argument, or -1.",
                 ("'hello mellow'.lastIndexOf('ello')", "7"),
             ),
-            _member(
+            Overload.method(
                 "string_last_index_of_string_int",
                 (STRING, STRING, INT),
                 INT,
@@ -267,24 +240,20 @@ _FUNCTIONS: tuple[Function, ...] = (
             ),
         ),
     ),
-    Function(
+    _text_function(
         "lowerAscii",
-        (
-            _member(
-                "string_lower_ascii",
-                (STRING,),
-                STRING,
-                lower_ascii,
-                "ASCII letters in lower case.",
-                ("'TacoCÆt'.lowerAscii()", "'tacocÆt'"),
-                inline=inline_functions.LOWER_ASCII,
-            ),
-        ),
+        "string_lower_ascii",
+        (STRING,),
+        STRING,
+        lower_ascii,
+        "ASCII letters in lower case.",
+        ("'TacoCÆt'.lowerAscii()", "'tacocÆt'"),
+        inline=inline_functions.LOWER_ASCII,
     ),
     Function(
         "replace",
         (
-            _member(
+            Overload.method(
                 "string_replace_string_string",
                 (STRING, STRING, STRING),
                 STRING,
@@ -294,7 +263,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 inline=inline_functions.REPLACE,
                 growth=_replaced,
             ),
-            _member(
+            Overload.method(
                 "string_replace_string_string_int",
                 (STRING, STRING, STRING, INT),
                 STRING,
@@ -310,7 +279,7 @@ _FUNCTIONS: tuple[Function, ...] = (
     Function(
         "split",
         (
-            _member(
+            Overload.method(
                 "string_split_string",
                 (STRING, STRING),
                 _STRINGS,
@@ -320,7 +289,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 inline=inline_functions.SPLIT,
                 growth=times(2),
             ),
-            _member(
+            Overload.method(
                 "string_split_string_int",
                 (STRING, STRING, INT),
                 _STRINGS,
@@ -336,7 +305,7 @@ _FUNCTIONS: tuple[Function, ...] = (
     Function(
         "substring",
         (
-            _member(
+            _text(
                 "string_substring_int",
                 (STRING, INT),
                 STRING,
@@ -344,7 +313,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 "From a position on.",
                 ("'tacocat'.substring(4)", "'cat'"),
             ),
-            _member(
+            _text(
                 "string_substring_int_int",
                 (STRING, INT, INT),
                 STRING,
@@ -354,36 +323,28 @@ _FUNCTIONS: tuple[Function, ...] = (
             ),
         ),
     ),
-    Function(
+    _text_function(
         "trim",
-        (
-            _member(
-                "string_trim",
-                (STRING,),
-                STRING,
-                trim,
-                "Without white space at both ends.",
-                ("' \\ttrim\\n '.trim()", "'trim'"),
-            ),
-        ),
+        "string_trim",
+        (STRING,),
+        STRING,
+        trim,
+        "Without white space at both ends.",
+        ("' \\ttrim\\n '.trim()", "'trim'"),
     ),
-    Function(
+    _text_function(
         "upperAscii",
-        (
-            _member(
-                "string_upper_ascii",
-                (STRING,),
-                STRING,
-                upper_ascii,
-                "ASCII letters in upper case.",
-                ("'TacoCÆt'.upperAscii()", "'TACOCÆT'"),
-            ),
-        ),
+        "string_upper_ascii",
+        (STRING,),
+        STRING,
+        upper_ascii,
+        "ASCII letters in upper case.",
+        ("'TacoCÆt'.upperAscii()", "'TACOCÆT'"),
     ),
     Function(
         "join",
         (
-            _member(
+            Overload.method(
                 "list_join",
                 (_STRINGS,),
                 STRING,
@@ -393,7 +354,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 growth=_joined,
                 inline=inline_functions.JOIN,
             ),
-            _member(
+            Overload.method(
                 "list_join_string",
                 (_STRINGS, STRING),
                 STRING,
@@ -420,18 +381,14 @@ _QUOTE = Function.single(
     growth=times(2),
 )
 
-_REVERSE = Function(
+_REVERSE = _text_function(
     "reverse",
-    (
-        _member(
-            "string_reverse",
-            (STRING,),
-            STRING,
-            reverse,
-            "The characters in opposite order.",
-            ("'gums'.reverse()", "'smug'"),
-        ),
-    ),
+    "string_reverse",
+    (STRING,),
+    STRING,
+    reverse,
+    "The characters in opposite order.",
+    ("'gums'.reverse()", "'smug'"),
 )
 
 
@@ -439,7 +396,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
     return Function(
         "format",
         (
-            _member(
+            Overload.method(
                 "string_format",
                 (STRING, list_of(DYN)),
                 STRING,

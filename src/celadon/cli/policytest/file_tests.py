@@ -31,6 +31,7 @@ from celadon.kube import GroupKind, JsonObject, Ruling, User, metadata
 from celadon.kube.registry import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.resources import UnusablePlugins
 from celadon.kube.workload_controllers import created_kinds
+from celadon.records import dataclass
 
 # --- Objects -----------------------------------------------------------------
 #
@@ -233,33 +234,31 @@ _KINDS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ShortBindings:
     """Reads the lists of bindings of one test. `known` are the documents that it is about."""
 
-    def __init__(
-        self, test: Document, objects: ObjectReader, loaded: Callable[[], list[Document]]
-    ) -> None:
-        self._test = test
-        self._objects = objects
-        self._loaded = loaded
+    test: Document
+    objects: ObjectReader
+    loaded: Callable[[], list[Document]]
 
     def documents(self, path: Path) -> list[Document]:
         """Return the bindings of a list at a path of the test."""
-        items: Any = self._test.value_at(path)
+        items: Any = self.test.value_at(path)
         documents: list[Document] = []
         for index, item in enumerate(items):
             place = (*path, index)
             if isinstance(item, Mapping) and "kind" not in item:
                 documents.append(self._made(item, place))
             else:
-                documents += self._objects.manifest(item, place)
+                documents += self.objects.manifest(item, place)
         return documents
 
     def _made(self, spec: JsonObject, path: Path) -> Document:
         policy = spec["policyName"]
         version, kind = "admissionregistration.k8s.io/v1", registration.BINDING_KIND
         bound = []
-        for document in self._loaded():
+        for document in self.loaded():
             if document.value["kind"] in _KINDS and metadata.name(document.value) == policy:
                 version, kind = document.value["apiVersion"], _KINDS[document.value["kind"]]
             elif document.value["kind"] in _KINDS.values():
@@ -274,7 +273,7 @@ class ShortBindings:
             if kind == registration.BINDING_KIND
             else dict(spec),
         }
-        return Document(self._test.chunk, (*self._test.path, *path), value)
+        return Document(self.test.chunk, (*self.test.path, *path), value)
 
 
 # --- Fields ------------------------------------------------------------------
@@ -291,17 +290,17 @@ _SHORT = tuple(
 """Verdicts that may be given with their message: `deny: no more than 5 replicas`."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ExpectationReader:
     """Reads expectations of one test, of which the shape is right; what is wrong beyond that goes
     to `problems`."""
 
-    def __init__(self, test: Document, problems: list[Problem]) -> None:
-        self._test = test
-        self._problems = problems
+    test: Document
+    problems: list[Problem]
 
     def read(self, path: Path) -> case_results.Expectation:
         """Return what is expected, at a path of the test."""
-        expectation: Any = self._test.value_at(path)
+        expectation: Any = self.test.value_at(path)
         place = self._place(path)
         if expectation == SNAPSHOT:
             return case_results.Expectation(case_results.CaseVerdict.ADMIT, place, snapshot=True)
@@ -355,7 +354,7 @@ class ExpectationReader:
         return verdict, place
 
     def _text(self, path: Path) -> case_results.TextMatch:
-        value: Any = self._test.value_at(path)
+        value: Any = self.test.value_at(path)
         place = self._place(path)
         if isinstance(value, str):
             return case_results.TextMatch(value, case_results.How.IS, place)
@@ -369,10 +368,10 @@ class ExpectationReader:
         return case_results.TextMatch(pattern, case_results.How.MATCHES, place)
 
     def _place(self, path: Path) -> Place:
-        return Place(self._test.file, self._test.line(path))
+        return Place(self.test.file, self.test.line(path))
 
     def _complain(self, path: Path, text: str) -> None:
-        self._problems.append(problem_at(self._test, path, text))
+        self.problems.append(problem_at(self.test, path, text))
 
 
 _RULINGS: Final = {

@@ -100,32 +100,21 @@ _MALFORMED: Final = "malformed"
 Later: TypeAlias = Coroutine[None, None, apiserver.HttpAnswer]
 
 
+@dataclass(slots=True, eq=False)
 class ReviewHandler:
     """Answers reviews over HTTP. `rulebook` gives what is in force, None if nothing was loaded yet,
     or is not known any more; `missing` says what is waited for then; `most_bytes` is how large a
     body may be; with `known_callers`, whoever shows no certificate is refused; `denied` is told of
     requests that were denied."""
 
-    def __init__(
-        self,
-        rulebook: Callable[[], review_decisions.Rulebook | None],
-        metrics: WebhookMetrics,
-        log: DecisionLog | None,
-        *,
-        most_bytes: int,
-        audit_only: bool = False,
-        known_callers: bool = False,
-        denied: Callable[[Request, Verdict], None] | None = None,
-        missing: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        self._rulebook = rulebook
-        self._missing = missing
-        self._metrics = metrics
-        self._log = log
-        self._most_bytes = most_bytes
-        self._audit_only = audit_only
-        self._known_callers = known_callers
-        self._denied = denied
+    rulebook: Callable[[], review_decisions.Rulebook | None]
+    metrics: WebhookMetrics
+    log: DecisionLog | None
+    most_bytes: int
+    audit_only: bool = False
+    known_callers: bool = False
+    denied: Callable[[Request, Verdict], None] | None = None
+    missing: Callable[[], Sequence[str]] = tuple
 
     def begin(
         self, request: apiserver.HttpRequest, path: str, arrived: float
@@ -137,10 +126,10 @@ class ReviewHandler:
 
     def refused(self, request: apiserver.HttpRequest, path: str) -> apiserver.HttpAnswer | None:
         """Return the answer to what is no review at first sight."""
-        if self._known_callers and request.client_certificate is None:
+        if self.known_callers and request.client_certificate is None:
             return self.refuse(path, 401, "a client certificate is required", "unknown caller")
-        if len(request.body) > self._most_bytes:
-            text = f"request entity is too large; limit is {self._most_bytes} bytes"
+        if len(request.body) > self.most_bytes:
+            text = f"request entity is too large; limit is {self.most_bytes} bytes"
             return self.refuse(path, 413, text)
         if not _is_json(request):
             return self.refuse(path, 415, f"the content type must be {apiserver.JSON}")
@@ -156,9 +145,9 @@ class ReviewHandler:
             return self.refuse(path, 400, f"not an AdmissionReview: {error}")
         except RecursionError:
             return self._too_deep(path)
-        rules = self._rulebook()
+        rules = self.rulebook()
         if rules is None:
-            text = f"no policies, waiting for {review_decisions.described(self._missing())}"
+            text = f"no policies, waiting for {review_decisions.described(self.missing())}"
             return self.refuse(path, 503, text, "not ready")
         decider = self._decider(path, review, rules)
         if decider is None:
@@ -178,7 +167,7 @@ class ReviewHandler:
     ) -> review_decisions.Decider | review_decisions.Mutator | None:
         """Return what decides a review; None where there is nothing to decide by."""
         if path != MUTATE:
-            return review_decisions.Decider(review.request, rules, timed=self._metrics.is_timed())
+            return review_decisions.Decider(review.request, rules, timed=self.metrics.is_timed())
         if rules.mutation is None:
             return None
         return review_decisions.Mutator(review.request, rules.mutation, rules.world())
@@ -205,10 +194,10 @@ class ReviewHandler:
         decider: review_decisions.Decider | review_decisions.Mutator | None,
         arrived: float,
     ) -> apiserver.HttpAnswer:
-        metrics = self._metrics
-        if self._denied is not None and not verdict.allowed:
-            self._denied(review.request, verdict)
-        if self._audit_only and not verdict.allowed:
+        metrics = self.metrics
+        if self.denied is not None and not verdict.allowed:
+            self.denied(review.request, verdict)
+        if self.audit_only and not verdict.allowed:
             verdict = review_decisions.without_denial(verdict)
             metrics.would_deny.add()
         findings = [] if decider is None else decider.findings
@@ -227,30 +216,30 @@ class ReviewHandler:
         seconds = perf_counter() - arrived
         operation = review.request.operation.value
         metrics.reviews.reviewed(path, operation, allowed=verdict.allowed, seconds=seconds)
-        if self._log is not None:
-            self._log.decided(path, review, verdict, int(seconds * 1e6), findings, mutations)
+        if self.log is not None:
+            self.log.decided(path, review, verdict, int(seconds * 1e6), findings, mutations)
         return answer
 
     def families(self) -> Iterable[Family]:
         """Return what `/metrics` shows."""
-        return self._metrics.families()
+        return self.metrics.families()
 
     def collect(self) -> Beside:
         """Collect, in a fork, what comes from now on beside answers, for `take_in` of another
         process."""
         denied = list[tuple[Request, Verdict]]()
-        if self._denied is not None:
-            self._denied = lambda *denial: denied.append(denial)
-        return Beside([] if self._log is None else self._log.collect(), denied)
+        if self.denied is not None:
+            self.denied = lambda *denial: denied.append(denial)
+        return Beside([] if self.log is None else self.log.collect(), denied)
 
     def take_in(self, head: JsonObject) -> None:
         """Write the log lines, and tell of the denials, that a fork has sent beside its answer."""
-        if self._log is not None:
+        if self.log is not None:
             for line in head["lines"]:
-                self._log.write(line.encode())
-        if self._denied is not None:
+                self.log.write(line.encode())
+        if self.denied is not None:
             for item in head["denied"]:
-                self._denied(*_heard_denial(item))
+                self.denied(*_heard_denial(item))
 
     def _unanswerable(
         self, path: str, failure: review_decisions.Unanswerable
@@ -265,7 +254,7 @@ class ReviewHandler:
         self, path: str, code: int, text: str, reason: str = _MALFORMED
     ) -> apiserver.HttpAnswer:
         """Send an HTTP error in place of a review."""
-        self._metrics.reviews.not_answered(path, reason, code)
+        self.metrics.reviews.not_answered(path, reason, code)
         return apiserver.plain_text(code, f"{text}\n".encode("utf-8", "replace").decode())
 
 
