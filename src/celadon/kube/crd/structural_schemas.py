@@ -252,13 +252,31 @@ def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
 def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
     """Check the metadata of a root: it may restrict names, and say nothing else; defaults are
     complained of elsewhere."""
-    fields = {key for key in meta if meta[key] not in (None, "", False, {})}
-    fields -= {"type", "default"}
+    fields = {key for key in meta if _is_said(key, meta[key])} - {"type", "default"}
     if meta.get("properties", {}).keys() <= {"name", "generateName"}:
         fields.discard("properties")
     if not fields:
         return []
     return [fieldpath.forbidden(path.child("properties").key("metadata"), _ONLY_NAMES)]
+
+
+_NONE_IF_EMPTY: Final = frozenset(
+    {"allOf", "anyOf", "definitions", "dependencies", "enum", "oneOf", "patternProperties"}
+    | {"properties"}
+)
+_SAID_IF_ZERO: Final = frozenset({"additionalProperties", *_ABSENT_IN_BRANCHES})
+
+
+def _is_said(key: str, value: Json) -> bool:
+    """Return whether a keyword says something to upstream, which may hold a zero, an empty schema
+    or an empty list for another thing than none."""
+    if value is None or key in _NONE_IF_EMPTY:
+        return bool(value)
+    if key in {"example", "externalDocs"}:
+        return is_since("1.36")
+    if isinstance(value, bool | str):
+        return bool(value) or key in _SAID_IF_ZERO
+    return key != "items" or isinstance(value, dict)
 
 
 def _values(
