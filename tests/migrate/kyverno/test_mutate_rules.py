@@ -239,7 +239,7 @@ def add(path: str, value: Json) -> dict[str, Any]:
 TOLERATION = {"key": "a", "operator": "Exists"}
 CAPABILITY = "/spec/containers/{{elementIndex}}/securityContext/capabilities/add/-"
 
-MIXED = {"memory": "4Gi", "cpu": 2}
+MIXED: JsonObject = {"memory": "4Gi", "cpu": 2}
 
 PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
     (

@@ -223,7 +223,7 @@ class Kubelets:
         used = {
             (item.get("status") or {}).get("podIP")
             for item in self._pods.on_node(metadata.name(node))
-            if not pod_facts.has_ended(item)
+            if not pod_predicates.has_ended(item)
         }
         network = ipaddress.ip_network(_network(node), strict=False)
         return next((text for text in map(str, network.hosts()) if text not in used), None)
