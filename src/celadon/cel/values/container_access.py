@@ -190,7 +190,6 @@ _MADE: Final = 8
 #: What an entry of a map that was made counts for.
 _ENTRY: Final = 4
 _SCALARS: Final = frozenset({str, bool, int, Uint, float, bytes, type(None)})
-_TEXTS: Final = frozenset({str, bytes})
 
 
 class UnpaidWork:
@@ -212,7 +211,7 @@ class UnpaidWork:
         CostLimitExceeded."""
         if value.__class__ is Optional and value is not NONE:
             value = value.value
-        if value.__class__ in _TEXTS:
+        if value.__class__ is str or value.__class__ is bytes:
             if len(value) >= LONG:
                 self.pay(len(value) // characters)
         elif value.__class__ in LIST_CLASSES:
@@ -278,10 +277,10 @@ class UnpaidWork:
             elif is_map(part):
                 self.pay(len(part))
                 pending += part.values()
-            elif part.__class__ in _TEXTS:
-                self.pay_for_long(part, _MADE)
             elif part.__class__ is Optional and part is not NONE:
                 pending.append(part.value)
+            else:
+                self.pay_for_long(part, _MADE)
 
 
 #: What is not charged in a whole phase of a policy, as a variable that no expression can name.
