@@ -60,7 +60,7 @@ def interpret(context: Context, activation: Mapping[str, Value], visits: int) ->
     """Return the value, with everything known. Nothing is absorbed: where anything at all fails,
     that is raised, though the whole may have a value. Raises `TooLong` after so many visits of
     nodes."""
-    work = container_access.unpaid_work(activation) if context.repeats_unpaid_work() else None
+    work = container_access.unpaid_work(activation) if context.counts_unpaid_work() else None
     interpreter = _Interpreter(context, activation, (), visits=visits, work=work)
     return interpreter.node(context.checked.root)
 

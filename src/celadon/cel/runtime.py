@@ -21,7 +21,7 @@ from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
 from celadon.cel.values import Value, container_access, equality
-from celadon.cel.values.container_access import UnpaidWork, index, unpaid_work
+from celadon.cel.values.container_access import UnpaidWork, index
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.runtime_types import (
     NONE,
@@ -628,6 +628,5 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "walk_inner_v": walk_inner_v,
     "walk_optional_strictly_v": walk_optional_strictly_v,
     "walk_optional_v": walk_optional_v,
-    "unpaid_work": unpaid_work,
     "walk_v": walk_v,
 }

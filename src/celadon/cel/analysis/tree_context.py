@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeGuard
 
@@ -311,16 +311,23 @@ class Context:
         return self.checked.types.get(node.id, DYN).kind in _SCALAR_KINDS
 
     def repeats_unpaid_work(self) -> bool:
-        """May such calls be made again and again: in a loop, because there are many, or because
-        what they make is kept while other expressions make more?"""
-        nodes = self.checked.nodes
-        calls = [node for node in nodes if self.is_unpaid(node)]
-        return bool(calls) and (
-            len(calls) > _FEW_CALLS
-            or any(map(self._makes_values, calls))
-            or any(
+        """May such calls be made again and again: in a loop, or because there are many?"""
+        return self._are_repeated(self._unpaid_calls())
+
+    def counts_unpaid_work(self) -> bool:
+        """May they also be made by expressions that keep what they make while others make more?"""
+        calls = self._unpaid_calls()
+        return any(map(self._makes_values, calls)) or self._are_repeated(calls)
+
+    def _unpaid_calls(self) -> list[Expr]:
+        return [node for node in self.checked.nodes if self.is_unpaid(node)]
+
+    def _are_repeated(self, calls: Sequence[Expr]) -> bool:
+        return len(calls) > _FEW_CALLS or (
+            bool(calls)
+            and any(
                 isinstance(node, syntax.Comprehension) and not isinstance(classify(node), Bind)
-                for node in nodes
+                for node in self.checked.nodes
             )
         )
 
