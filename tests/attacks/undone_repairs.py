@@ -713,15 +713,16 @@ UNDONE = (
     Undone(
         "a text of eight characters that a loop makes eight megabytes of, for the charge of one",
         "cel/library/strings.py",
-        "        unpaid=paid_again,\n",
-        "",
+        "growth=_replaced,\n            ),\n        ),\n        unpaid=paid_again,\n",
+        "growth=_replaced,\n            ),\n        ),\n",
         "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
     ),
     Undone(
         "a long duration that a loop reads in each of its rounds, for the charge of one",
         "cel/library/standard.py",
+        "\"duration('90m')\"),\n            ),\n        ),\n"
         "        unpaid=container_access.paid_again,\n",
-        "",
+        "\"duration('90m')\"),\n            ),\n        ),\n",
         "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
     ),
     Undone(

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon import private_files
-from celadon import private_files
 from celadon.cli.exits import WrongUseError
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading import documents
