@@ -748,6 +748,13 @@ UNDONE = (
         "tests/cli/reading/test_sources.py::test_patterns_do_not_look_at_names_without_end",
     ),
     Undone(
+        "thousands of values, for each of which a report lists thousands of choices",
+        "cli/check/document_requests.py",
+        "        for error in fieldpath.as_many_as_fit(errors, few=2)\n",
+        "        for error in errors\n",
+        "tests/cli/check/test_refusals.py::test_no_more_is_told_than_a_refusal_shows",
+    ),
+    Undone(
         "a large list that a loop flattens in each of its rounds",
         "cel/library/lists.py",
         "        work.pay(_MOST_FLATTENED - left)\n",
