@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import glob
 import json
 import os
 import re
@@ -15,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
 from celadon.cli.exit_codes import Exit
+from celadon import private_files
+from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json, value_at
 from celadon.cli.reading.locations import Chunk, PlainChunk, line_starts, place_of_stretch
@@ -263,7 +264,11 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
                 argument, 0, "no .yaml, .yml or .json file in this folder", _FIRST_PROJECT
             )
     elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
-        matches = sorted(glob.glob(argument, recursive=True))
+        try:
+            matches = private_files.matching(argument)
+        except private_files.TooManyNamesError:
+            yield Problem(argument, 0, "too many files to look at for this pattern")
+            return
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")
         yield from (text for text in matches if _is_plain(text) and not exclusion.covers(text))
