@@ -13,9 +13,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
-from celadon.cli.exit_codes import Exit
 from celadon import private_files
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json, value_at
 from celadon.cli.reading.locations import Chunk, PlainChunk, line_starts, place_of_stretch
