@@ -156,7 +156,8 @@ def read_sums(connection: sqlite3.Connection, path: str) -> tuple[int, int, int]
     rows = connection.execute("SELECT compacted, changes, checksums FROM sums").fetchall()
     if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0]):
         raise FileDamaged(path, "it is damaged: its sums are no numbers")
-    return rows[0]
+    compacted, changes, checksums = rows[0]
+    return compacted, changes, checksums
 
 
 class Sum:

@@ -650,7 +650,7 @@ def _wanted(endpoints: JsonObject) -> tuple[Mapping[_Group, _Mirrored], int]:
     """Return what each slice holds, and how many addresses there was no room for."""
     groups: dict[_Group, _Mirrored] = {}
     left_out, room = 0, MOST_PORTS
-    known: dict[tuple[int, ...], tuple[Sequence[str], tuple[str, ...]]] = {}
+    known: dict[tuple[int, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
     ports_of = [
         tuple(json.dumps(_port(port)) for port in subset.get("ports") or ())
         for subset in endpoints.get("subsets") or ()
