@@ -1215,4 +1215,79 @@ UNDONE = (
         "tests/prove/definitions/test_rule_questions.py"
         "::test_an_object_whose_defaults_no_store_takes_is_no_example",
     ),
+    Undone(
+        "a watch whose client goes before its first wait, which goes on for ever",
+        "apiserver/operation/request_limits.py",
+        "        return self._work.throw(*error)\n",
+        "        raise error[0]\n",
+        "tests/apiserver/operation/test_prompt_tasks.py"
+        "::test_a_task_that_was_started_can_be_cancelled",
+    ),
+    Undone(
+        "a hundred slow readers of a long list, which is read for all before it is written for one",
+        "apiserver/workers.py",
+        "if work.allowed < REQUEST_SECONDS:",
+        "if False:",
+        "tests/apiserver/workers/test_worker_threads.py"
+        "::test_a_request_that_has_begun_comes_before_those_that_have_not",
+    ),
+    Undone(
+        "a large event that is sent to hundreds of watches in one turn",
+        "apiserver/handlers/watch.py",
+        "        self._woken += size // _WAKE_BYTES\n",
+        "        self._woken += 0 * size\n",
+        "tests/apiserver/handlers/test_watching.py::test_a_large_event_is_sent_to_few_in_one_turn",
+    ),
+    Undone(
+        "a small patch of a webhook that doubles an object again and again",
+        "apiserver/loop_offloading.py",
+        "        return _COPIES.search(base64.b64decode(found[1])) is not None\n",
+        "        return not base64.b64decode(found[1])\n",
+        "tests/apiserver/workers/test_request_work.py"
+        "::test_patches_of_webhooks_that_may_double_an_object",
+    ),
+    Undone(
+        "Endpoints with thousands of ports, each of which is looked for among all others",
+        "apiserver/simulation/planning/endpoint_slices.py",
+        '        group = groups.setdefault((f"IPv{ip.version}", ordered), _Mirrored(ports))\n',
+        '        key = f"IPv{ip.version}", ordered\n'
+        "        same = next((one for one in groups if one == key), key)\n"
+        "        group = groups.setdefault(same, _Mirrored(ports))\n",
+        "tests/apiserver/simulation/planning/test_mirrored_slices.py"
+        "::test_thousands_of_ports_are_mirrored_in_proportion",
+    ),
+    Undone(
+        "a schedule with tens of thousands of missed times, which are gone through on the event"
+        " loop",
+        "apiserver/simulation/planning/cron_jobs.py",
+        "            middle = found + (end - found) / 2\n",
+        "            middle = found\n",
+        "tests/apiserver/simulation/planning/test_cron_jobs.py"
+        "::test_of_tens_of_thousands_of_missed_times_few_are_looked_at",
+    ),
+    Undone(
+        "a deadline of billions of years, at which a controller fails again and again",
+        "apiserver/simulation/planning/pod_facts.py",
+        "    if seconds < (_FIRST - time).total_seconds():\n",
+        "    if not time:\n",
+        "tests/apiserver/simulation/planning/test_cron_jobs.py::test_any_time_and_any_deadline",
+    ),
+    Undone(
+        "a selector of a claim that is read for each of thousands of volumes",
+        "apiserver/simulation/planning/volume_claims.py",
+        "            if not self._mismatch(volume) and selector.matches(metadata.labels(volume))\n",
+        "            if not self._mismatch(volume)\n"
+        '            and __import__("celadon.kube.selectors", fromlist=["a"])\n'
+        '            .label_selector(self.spec.get("selector"))\n'
+        "            .matches(metadata.labels(volume))\n",
+        "tests/apiserver/simulation/planning/test_volume_claims.py"
+        "::test_a_selector_is_read_once_for_all_volumes",
+    ),
+    Undone(
+        "sums of a data file that are no numbers",
+        "storage/sqlite_file.py",
+        "not all(isinstance(number, int) for number in rows[0])",
+        "not rows[0]",
+        "tests/storage/sqlite_file/test_row_checksums.py::test_what_is_damaged_is_said",
+    ),
 )

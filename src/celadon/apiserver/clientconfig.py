@@ -635,7 +635,7 @@ def own_cluster(
     text = f"[{host}]" if ":" in host else host
     try:
         authority = private_files.content(folder / "ca.crt")
-        namespace = private_files.content(folder / "namespace").decode().strip()
+        namespace = private_files.content(folder / "namespace").decode("utf-8", "replace").strip()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise KubeconfigError(f"`{error.filename}`: {reason}") from None
@@ -648,8 +648,10 @@ async def tls_to_cluster(location: ClusterLocation) -> ssl.SSLContext:
     """Return the client's side of TLS. Raises KubeconfigError, CredentialsError."""
     authority = location.cluster.authority
     try:
-        context = ssl.create_default_context(cadata=authority.decode() if authority else None)
-    except (ssl.SSLError, UnicodeDecodeError, ValueError):
+        # Python takes ASCII alone; what stands beside the certificates may be in any encoding.
+        text = (authority or b"").decode("latin-1").encode("ascii", "replace").decode("ascii")
+        context = ssl.create_default_context(cadata=text or None)
+    except (ssl.SSLError, ValueError):
         raise KubeconfigError("the authority of the cluster is not a certificate") from None
     trust_as_go(context)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -6,6 +6,7 @@ step works on, or by what the same kind of step has taken before.
 
 from __future__ import annotations
 
+import base64
 import functools
 import time
 from collections.abc import Callable
@@ -79,6 +80,8 @@ _KINDS: Final = 1_000
 _COPIES: Final = late_pattern(rb"copy|\\")
 """The word, or escapes that may spell it."""
 
+_PATCH: Final = late_pattern(rb'"patch"\s*:\s*"([^"\\]*)"')
+
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
@@ -126,6 +129,20 @@ def _may_double(request: HttpRequest) -> bool:
     """Return whether it is a JSON patch with operations each of which may double the object."""
     is_operations = request.header("content-type").startswith(JSON_PATCH)
     return is_operations and _COPIES.search(request.body) is not None
+
+
+def may_copy(review: bytes) -> bool:
+    """Return whether an answer of a webhook has a patch whose operations may do that. Its text is
+    in Base64."""
+    if b"patch" not in review and b"\\" not in review:
+        return False
+    found = _PATCH.search(review)
+    if found is None:
+        return True
+    try:
+        return _COPIES.search(base64.b64decode(found[1])) is not None
+    except ValueError:
+        return False  # which is refused
 
 
 def _is_json(body: bytes) -> bool:

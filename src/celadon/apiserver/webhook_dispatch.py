@@ -29,7 +29,7 @@ from celadon.admission.webhooks import (
 from celadon.apiserver.caches.policy_cache import no_static
 from celadon.apiserver.caches.store_informers import Mirror
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
-from celadon.apiserver.loop_offloading import LARGE_BYTES, YAML_WEIGHT, RequestWork
+from celadon.apiserver.loop_offloading import LARGE_BYTES, YAML_WEIGHT, RequestWork, may_copy
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
@@ -266,8 +266,9 @@ class Calling:
             call, remaining(), mutating=self.counted.mutating, held=held_bytes, body=body
         )
         self.counted.took(call.hook.uid, perf_counter() - began)
-        if isinstance(reply, Reply) and len(reply.body) * YAML_WEIGHT > LARGE_BYTES:
-            self.work.is_large = True  # reading it may take long, and so may what it makes
+        if isinstance(reply, Reply):  # reading it may take long, and so may what it makes
+            is_large = len(reply.body) * YAML_WEIGHT > LARGE_BYTES
+            self.work.is_large |= is_large or may_copy(reply.body)
         return reply
 
 

@@ -525,7 +525,10 @@ class Workers:
         if len(waiting) >= MOST_WAITING or (waiting and waiting_bytes > MOST_WAITING_BYTES):
             raise TooMuchWork
         work.future = future = self._loop.create_future()
-        waiting.append(work)
+        if work.allowed < REQUEST_SECONDS:  # a request that has begun holds what it has read
+            waiting.appendleft(work)
+        else:
+            waiting.append(work)
         self._begin_some()
         try:
             return await future, work.spent

@@ -124,7 +124,6 @@ SELECT: Final = (
 )
 INSERT: Final = "INSERT INTO changes (position, key, created, value, expires, checksum) VALUES {}"
 FORGET: Final = "DELETE FROM changes WHERE position IN (VALUES {})"
-SUMS: Final = "SELECT compacted, changes, checksums FROM sums"
 COMPACTED: Final = (
     f"UPDATE sums SET compacted = ?, checksums = (checksums + ?) & {sqlite_file.MASK}"
 )
@@ -209,7 +208,8 @@ class SqliteJournal:
         """Load everything from the file. Raises FileDamaged for anything that is not as it was
         written."""
         with sqlite_file.file_errors(self._path):
-            self._compacted, changes, checksums = self._connection.execute(SUMS).fetchone()
+            sums = sqlite_file.read_sums(self._connection, self._path)
+            self._compacted, changes, checksums = sums
             total = sqlite_file.Sum(self._compacted)
             space = Keyspace.restored(self._changes(total), self._compacted)
         wrong = total.difference(changes, checksums)

@@ -150,6 +150,16 @@ def checksum_of_compaction(revision: int) -> int:
     return int.from_bytes(digest.digest(), "big") & MASK
 
 
+def read_sums(connection: sqlite3.Connection, path: str) -> tuple[int, int, int]:
+    """Return the oldest revision that is kept, how many changes there are, and the sum of their
+    checksums. Raises FileDamaged."""
+    rows = connection.execute("SELECT compacted, changes, checksums FROM sums").fetchall()
+    if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0]):
+        raise FileDamaged(path, "it is damaged: its sums are no numbers")
+    compacted, changes, checksums = rows[0]
+    return compacted, changes, checksums
+
+
 class Sum:
     """Adds up the changes in a file, to compare them with what the file says in the end."""
 
@@ -527,9 +537,7 @@ def _header(log: str) -> bytes | None:
 def _report(copy: str, marked: int) -> DataReport:
     """Report what is in a copy that is nobody else's, whose log goes into it. Raises FileError."""
     with closing(connect(copy)) as connection, file_errors(copy):
-        compacted, changes, checksums = connection.execute(
-            "SELECT compacted, changes, checksums FROM sums"
-        ).fetchone()
+        compacted, changes, checksums = read_sums(connection, copy)
         total, findings, revision = Sum(compacted), [], max(contract.FIRST_REVISION, compacted)
         created: dict[str, int] = {}
         for row in connection.execute("SELECT * FROM changes ORDER BY position"):

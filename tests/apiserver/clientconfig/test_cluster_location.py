@@ -112,7 +112,8 @@ def test_a_pod_finds_its_own_cluster(tmp_path: Path) -> None:
 
 
 def test_whom_to_trust(tmp_path: Path) -> None:
-    (tmp_path / "ca").write_bytes(new_authority().certificate)
+    # What stands beside a certificate may be in any encoding.
+    (tmp_path / "ca").write_bytes(b"# Certificaci\xf3n\n" + new_authority().certificate)
     for insecure, mode in ((False, ssl.CERT_REQUIRED), (True, ssl.CERT_NONE)):
         cluster = {"certificate-authority": "ca", "insecure-skip-tls-verify": insecure}
         path = write_kubeconfig(tmp_path / "config", {}, **cluster)

@@ -483,6 +483,24 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
     asyncio.run(scenario())
 
 
+def test_a_large_event_is_sent_to_few_in_one_turn() -> None:
+    async def scenario() -> None:
+        wakes, sent = watch.Wakes(), list[int]()
+
+        def send() -> None:
+            sent.append(1 << 20)
+            wakes.sent(1 << 20)
+
+        for _ in range(20):
+            wakes.wake(send)
+        assert len(sent) == 2
+        for turn in range(2, 11):
+            await asyncio.sleep(0)
+            assert len(sent) == 2 * turn
+
+    asyncio.run(scenario())
+
+
 class Reader:
     """A client at an outlet, who takes a part as long as `patience` lasts."""
 

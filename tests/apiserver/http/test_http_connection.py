@@ -422,6 +422,17 @@ def test_a_stream_ends_when_its_connection_closes() -> None:
     assert parts == [0, 1, 2]
 
 
+@pytest.mark.parametrize(("number", "is_written"), [(999, True), (1000, False)])
+def test_a_code_that_http_cannot_write_ends_the_connection(number: int, is_written: bool) -> None:
+    """Of a webhook that refuses: kube-apiserver 1.36 closes the connection, too."""
+
+    async def handle(_: HttpRequest) -> HttpAnswer:
+        return plain_text(number, "no")
+
+    with listening(handle) as server:
+        assert server.said(HEAD + END).startswith(b"HTTP/1.1 999 ") == is_written
+
+
 def test_what_cannot_stand_in_a_header_is_a_space() -> None:
     answer = HttpAnswer(200, "text/plain", b"x", (("Y", "plain"), ("X", "a\nb\tc\x7f\u2028é")))
     written = head(answer, chunked=False, close=False)

@@ -339,7 +339,7 @@ def test_certificates_are_read_again_when_they_change(tmp_path: Path) -> None:
 def test_clients_of_a_new_authority_come_in_and_those_of_the_old_one_do_not(tmp_path: Path) -> None:
     people = tmp_path / "people.crt"
     old, new = new_authority(), new_authority()
-    people.write_bytes(old.certificate)
+    people.write_bytes(b"# Certificaci\xf3n, which is no UTF-8\n" + old.certificate)
     server = Served(tmp_path, "--client-ca-file", str(people))
 
     def name(authority: Pair) -> str:

@@ -52,7 +52,10 @@ def test_what_waits_goes_on_in_a_task() -> None:
     run(main)
 
 
-def test_a_task_that_was_started_can_be_cancelled() -> None:
+@pytest.mark.parametrize("turns", [0, 1, 2])
+def test_a_task_that_was_started_can_be_cancelled(turns: int) -> None:
+    """Also before its first step, as by a client that goes at once: a watch went on for ever."""
+
     async def main() -> None:
         loop = asyncio.get_running_loop()
         said = []
@@ -65,7 +68,8 @@ def test_a_task_that_was_started_can_be_cancelled() -> None:
 
         task = started(loop, work())
         assert task is not None
-        await asyncio.sleep(0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

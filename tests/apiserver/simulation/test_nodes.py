@@ -14,6 +14,9 @@ from celadon.apiserver.simulation.nodes import (
     seconds_to_eviction,
 )
 from celadon.apiserver.simulation.planning.pod_predicates import time_text
+from celadon.apiserver.simulation.planning import pod_lifecycle
+from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.workers import is_worker
 from tests.apiserver.simulation.living import (
     DEPLOYMENTS,
     EVENTS,
@@ -129,6 +132,26 @@ def test_a_pod_waits_for_an_address_until_another_has_ended() -> None:
         assert text in [event["message"] for event in items(api, EVENTS)]
         api.advance(hours=2)
         assert api.request("GET", f"{PODS}/second")["status"]["podIP"] == "10.9.0.0"
+
+
+@pytest.mark.parametrize(("size", "aside"), [(10, False), (50_000, True)])
+def test_a_large_pod_is_looked_at_in_a_worker(
+    size: int, aside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have ten thousand containers."""
+    places: set[bool] = set()
+    next_step = pod_lifecycle.next_step
+
+    def followed(*args: Any) -> Any:
+        places.add(is_worker())
+        return next_step(*args)
+
+    monkeypatch.setattr(pod_lifecycle, "next_step", followed)
+    with living(nodes=1) as api:
+        api.create(pod("one", {"a": "x" * size}))
+        api.advance(seconds=5)
+        assert conditions(api.request("GET", f"{PODS}/one"))["Ready"][0] == "True"
+    assert places == {aside}
 
 
 def test_leases_are_renewed() -> None:

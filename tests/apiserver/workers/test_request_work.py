@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.loop_offloading import DEAR_SECONDS, Pace, RequestWork, is_large
+from celadon.apiserver.loop_offloading import DEAR_SECONDS, Pace, RequestWork, is_large, may_copy
 from celadon.kube import StatusError
 
 JSON = [("content-type", "application/json")]
@@ -44,6 +45,23 @@ PATCH = [("content-type", "application/json-patch+json")]
 )
 def test_what_is_large(request_: HttpRequest, large: bool) -> None:
     assert is_large(request_) == large
+
+
+@pytest.mark.parametrize(
+    ("patch", "copies"),
+    [
+        (b'[{"op":"copy","from":"/a","path":"/b"}]', True),
+        (b' [{"op":"\\u0063opy"}]', True),
+        (b'[{"op":"remove","path":"/b"}]', False),
+    ],
+)
+def test_patches_of_webhooks_that_may_double_an_object(patch: bytes, copies: bool) -> None:
+    text = base64.b64encode(patch)
+    assert may_copy(b'{"response":{"patch": "%b"}}' % text) == copies
+    assert may_copy(b'{"response":{"p\\u0061tch": "%b"}}' % text)
+    assert may_copy(b"response:\n  patch: %b" % text)
+    assert not may_copy(b'{"response":{"allowed":true}}')
+    assert not may_copy(b'{"response":{"patch":"!"}}')
 
 
 def here() -> int:

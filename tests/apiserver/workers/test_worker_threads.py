@@ -91,6 +91,25 @@ def test_users_take_turns() -> None:
     assert order == ["alice", "bob", "carol", "alice", "alice"]
 
 
+def test_a_request_that_has_begun_comes_before_those_that_have_not() -> None:
+    """It holds what it has read: a hundred long lists were all read before one was written."""
+    order: list[str] = []
+
+    async def ask(workers: Workers, name: str) -> None:
+        for step in ("read", "write"):
+            left = worker_threads.REQUEST_SECONDS - (step == "write")
+            await workers.run("alice", lambda step=step: order.append(f"{step} {name}"), left)
+
+    async def run() -> None:
+        workers = Workers(threads=1)
+        await asyncio.gather(*(ask(workers, name) for name in "abc"))
+
+    asyncio.run(run())
+    # What comes second waits until somebody has asked for it: one is read meanwhile.
+    assert order.index("write a") < order.index("read c")
+    assert order.index("write b") <= order.index("read c") + 1
+
+
 def test_who_has_used_little_does_not_wait_for_long_works() -> None:
     async def run() -> None:
         workers, gate = Workers(), threading.Event()

@@ -69,6 +69,14 @@ def _keep_less_history(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE sums SET compacted = 2")
 
 
+def _keep_no_number(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE sums SET compacted = 'a'")
+
+
+def _lose_the_sums(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM sums")
+
+
 def _lose_a_count(connection: sqlite3.Connection) -> None:
     ((tables,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'sums'")
     for sql in (tables.replace("changes INTEGER NOT NULL", "changes INTEGER"), tables):
@@ -81,6 +89,8 @@ def _lose_a_count(connection: sqlite3.Connection) -> None:
 @pytest.mark.parametrize(
     ("spoil", "text"),
     [
+        (_keep_no_number, "it is damaged: its sums are no numbers$"),
+        (_lose_the_sums, "it is damaged: its sums are no numbers$"),
         (_lose_a_count, "it is damaged: NULL value in sums.changes$"),
         (_lose_a_change, "its tables are not those of version 3"),
         (_repeat_a_change, "the change of `/a` at revision 2"),

@@ -75,6 +75,9 @@ _AT_ONCE: Final = 200
 WOKEN_AT_ONCE: Final = 50
 """Watches that look what there is in one turn of the loop; each takes some 30 µs for it."""
 
+_WAKE_BYTES: Final = 32 << 10
+"""Of an event: to send so much takes as long as a watch that looks."""
+
 SENT_AT_ONCE: Final = 8
 """Revisions whose events one watch sends without a step of its stream."""
 
@@ -158,13 +161,17 @@ class Wakes:
         else:
             self._waiting.append(tell)
 
+    def sent(self, size: int) -> None:
+        """Count what somebody who was told has sent: large events are sent to few in one turn."""
+        self._woken += size // _WAKE_BYTES
+
     def _next_turn(self) -> None:
-        waiting = self._waiting
-        self._woken = count = min(WOKEN_AT_ONCE, len(waiting))
-        if count:
+        self._woken = 0
+        if self._waiting:
             asyncio.get_running_loop().call_soon(self._next_turn)
-        for _ in range(count):
-            waiting.popleft()()
+        while self._waiting and self._woken < WOKEN_AT_ONCE:
+            self._woken += 1
+            self._waiting.popleft()()
 
 
 class Watching:
@@ -385,6 +392,7 @@ class _Stream:
             line = self._watching.line(event, request)
             if line is not None:
                 outlet.send(line)
+                self._watching.wakes.sent(len(line))
         except Exception as error:  # noqa: BLE001  raised where the stream can say it
             self._failure = error
             return False
@@ -398,6 +406,7 @@ class _Stream:
                 line = self._watching.line(event, self._request)
                 if line is not None:
                     outlet.send(line)
+                    self._watching.wakes.sent(len(line))
             if delivery.is_all:
                 return True
             if not outlet.is_ready():

@@ -151,6 +151,9 @@ class ConnectionLimits:
 EXPECTATION_FAILED: Final = http_messages.HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
 OPTIONS_OF_THE_SERVER: Final = http_messages.HttpAnswer(HTTPStatus.OK)
 """To `OPTIONS *`, whoever asks and whatever the handler (Go's `net/http`, globalOptionsHandler)."""
+_LAST_CODE: Final = 999
+"""A webhook may refuse with any number; Go's net/http panics at those that HTTP cannot write."""
+
 _LINE_ENDS: Final = 4
 """Characters of line ends that may come behind the body of a POST: old clients send them."""
 
@@ -662,6 +665,9 @@ class Connection(asyncio.Protocol):
             self._count()
 
     def _write(self, answer: http_messages.HttpAnswer, *, close: bool, body: bool = True) -> None:
+        if answer.code > _LAST_CODE:
+            self.transport.abort()
+            return
         written = head(answer, chunked=False, close=close)
         if not body:
             self.transport.write(written)

@@ -507,7 +507,9 @@ def _start_errors() -> Iterator[None]:
 
 
 def _text(path: Path | None) -> str:
-    return "" if path is None else private_files.content(path).decode()
+    """Return the text of a file of certificates, in which may stand anything beside them: what is
+    no UTF-8 is replaced, as where Go writes JSON. Raises OSError."""
+    return "" if path is None else private_files.content(path).decode("utf-8", "replace")
 
 
 def _tokens(path: Path | None) -> TokenFile:
@@ -529,6 +531,8 @@ async def _serve(
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
     service_ca = settings.service_ca_config_map
+    with _start_errors():
+        client_ca = _text(settings.tls.client_authorities)
     served = Settings(
         settings.version,
         address=f"{host}:{port}",
@@ -547,8 +551,8 @@ async def _serve(
         service_addresses=settings.service_addresses,
         allows_everything=settings.allows_everything,
         authorizes_nodes=settings.authorizes_nodes,
-        client_ca=_text(settings.tls.client_authorities),
-        root_certificates=prepared.trusted.decode(),
+        client_ca=client_ca,
+        root_certificates=prepared.trusted.decode("utf-8", "replace"),
         is_one_of_several=settings.etcd is not None,
         effective=settings.effective,
         descriptions=prepared.descriptions,

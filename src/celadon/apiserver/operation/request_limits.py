@@ -222,11 +222,40 @@ def started(
         waits_for = work.send(None)
     except StopIteration:
         return None
-    return loop.create_task(_finished(_Begun(work, waits_for)))
+    return loop.create_task(_Rest(work, waits_for))
 
 
-async def _finished(begun: _Begun[None]) -> None:
-    await begun
+class _Rest(Coroutine[_Wait, None, None]):
+    """What is left of work that waits for something. A task that is cancelled before its first step
+    throws that into what it was made of: a coroutine that had not begun would not tell the work,
+    which would wait for ever."""
+
+    __slots__ = ("_is_new", "_waits_for", "_work")
+
+    def __init__(self, work: Coroutine[_Wait, None, None], waits_for: _Wait) -> None:
+        self._work = work
+        self._waits_for = waits_for
+        self._is_new = True
+
+    def send(self, value: None) -> _Wait:
+        """Wait for what the work waits for, then go on with it."""
+        if self._is_new:
+            self._is_new = False
+            waits_for, self._waits_for = self._waits_for, None
+            return waits_for
+        return self._work.send(value)
+
+    def throw(self, *error: Any) -> _Wait:  # noqa: ANN401 - in each of the forms that there are
+        """Let an exception come out of what the work waits for."""
+        self._is_new, self._waits_for = False, None
+        return self._work.throw(*error)
+
+    def close(self) -> None:
+        """Give the work up."""
+        self._work.close()
+
+    def __await__(self) -> Generator[_Wait, None, None]:
+        return self._work.__await__()
 
 
 async def within(

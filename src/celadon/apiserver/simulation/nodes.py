@@ -17,6 +17,7 @@ from typing import Final
 from celadon.apiserver.bootstrap_objects import ROOT_CA_CONFIG_MAP, root_ca_config_map
 from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
 from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
+from celadon.apiserver.loop_offloading import LARGE_BYTES
 from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning import node_filters, pod_lifecycle, pod_predicates
@@ -58,6 +59,7 @@ class Kubelets:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        self._aside = around.aside(KUBELET)
         self._pods = around.view(well_known_values.PODS)
         self._nodes = around.view(well_known_values.NODES)
         self._kubelets: dict[str, Kubelet] = {}
@@ -130,7 +132,11 @@ class Kubelets:
             partial(self._config_map, namespace),
             partial(self._around.stored, well_known_values.SECRETS, namespace),
         )
-        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now(), sources)
+        known = pod, where, self._habits, self._around.now(), sources
+        if self._pods.size(pod) > LARGE_BYTES:  # of thousands of containers, or volumes
+            step = await self._aside(pod_lifecycle.next_step, *known)
+        else:
+            step = pod_lifecycle.next_step(*known)
         self._note_lack(namespace, item, lacks=step.lacks)
         if step.status != pod.get("status"):
             await self._write(pod, step.status, kubelet)

@@ -161,7 +161,7 @@ def test_thousands_of_ports_are_mirrored_in_proportion(is_mirrored: bool) -> Non
         present = [step.object for step in steps] if is_mirrored else []
         return lambda: endpoint_slices.mirror_plan(endpoints, SERVICE, present)
 
-    assert growth(work, 50) < LINEAR
+    assert growth(work, 100) < LINEAR
 
 
 def test_addresses_and_ports_are_not_multiplied() -> None:

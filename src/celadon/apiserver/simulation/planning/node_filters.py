@@ -64,6 +64,7 @@ class NodeState:
     unasked: Counter[str] = field(default_factory=Counter)
     _requests: dict[int, Mapping[str, int]] = field(default_factory=dict)
     _allocatable: dict[str, int] | None = None
+    _labels: Mapping[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -72,8 +73,11 @@ class NodeState:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Return the labels of the node."""
-        return metadata.labels(self.node)
+        """Return the labels of the node. They are read once: a pod with thousands of terms asks
+        for them for each."""
+        if self._labels is None:
+            self._labels = metadata.labels(self.node)
+        return self._labels
 
     @property
     def allocatable(self) -> Mapping[str, int]:
