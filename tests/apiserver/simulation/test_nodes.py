@@ -13,9 +13,8 @@ from celadon.apiserver.simulation.nodes import (
     node_status,
     seconds_to_eviction,
 )
-from celadon.apiserver.simulation.planning.pod_predicates import time_text
 from celadon.apiserver.simulation.planning import pod_lifecycle
-from celadon.apiserver.simulation.planning.pod_facts import time_text
+from celadon.apiserver.simulation.planning.pod_predicates import time_text
 from celadon.apiserver.workers import is_worker
 from tests.apiserver.simulation.living import (
     DEPLOYMENTS,
