@@ -87,9 +87,6 @@ class ClientAccess:
         return lightkube.Client(config=config, namespace=namespace, trust_env=False)
 
 
-# --- The server --------------------------------------------------------------
-
-
 # --- Loop thread -------------------------------------------------------------
 #
 # An event loop in a thread of its own, for callers who have none to spare.

@@ -250,8 +250,6 @@ def _review_versions(
     return errors
 
 
-# --- Strategies --------------------------------------------------------------
-
 # --- Kind validation ---------------------------------------------------------
 #
 # API validation of registration objects: which function answers for which kind, and when.

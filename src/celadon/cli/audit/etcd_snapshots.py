@@ -235,8 +235,6 @@ def _leaf_items(data: Data, page: _Page) -> Iterator[Item]:
         yield Item(data[key:value], value, value_size, bool(flags & _HOLDS_BUCKET))
 
 
-# --- Snapshots ---------------------------------------------------------------
-
 # --- Revisions of a snapshot -------------------------------------------------
 #
 # What etcd keeps in its database: every revision of every key since the last compaction.
@@ -383,8 +381,6 @@ def _varint(message: bytes, index: int) -> tuple[int, int]:
         shift += 7
     raise BoltError("a revision is cut off")
 
-
-# --- Snapshots ---------------------------------------------------------------
 
 # --- Stored values -----------------------------------------------------------
 #

@@ -94,9 +94,6 @@ class KeptPages:
         return key
 
 
-# --- The run -----------------------------------------------------------------
-
-
 # --- Fleet work --------------------------------------------------------------
 #
 # What a worker does, wherever it runs: survey a source, audit a part of one.

@@ -338,8 +338,6 @@ class Doubt:
         return self.vacuity not in POINTED_OUT
 
 
-# --- Results -----------------------------------------------------------------
-
 # --- Expectations ------------------------------------------------------------
 #
 # What a case expects: a verdict, and as much more as its author wants to be sure of.

@@ -276,8 +276,6 @@ class ShortBindings:
         return Document(self.test.chunk, (*self.test.path, *path), value)
 
 
-# --- Fields ------------------------------------------------------------------
-
 # --- Expectation fields ------------------------------------------------------
 #
 # What stands under `expect`, to an `Expectation`.

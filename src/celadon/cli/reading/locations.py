@@ -100,9 +100,6 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
     return node
 
 
-# --- Locations ---------------------------------------------------------------
-
-
 # --- Scalar offsets ----------------------------------------------------------
 #
 # From a character of a value to the character of the file that it was written as.

@@ -51,8 +51,6 @@ def with_parts(node: syntax.Expr, put: Callable[[syntax.Expr], syntax.Expr]) -> 
             return node
 
 
-# --- Canonical expressions ---------------------------------------------------
-
 # --- Outcome tables ----------------------------------------------------------
 #
 # What a combination of conditions comes to, for every outcome that each of them may have.

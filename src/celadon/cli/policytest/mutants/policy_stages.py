@@ -115,8 +115,6 @@ def _changed(
     return replace(policy_set, policies=policies, bindings=bindings)
 
 
-# --- Stages ------------------------------------------------------------------
-
 # --- Glances -----------------------------------------------------------------
 #
 # What a request comes to, as far as it takes to see that two policies differ.
