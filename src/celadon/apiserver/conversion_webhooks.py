@@ -483,8 +483,8 @@ class Conversions:
         ]
 
     async def _fetched(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
-        """Asks for objects that are not in the version, and keeps what it gets. They may be stored
-        in several versions, and be too many for one call."""
+        """Ask for objects that are not in the version, and keep what it gets. They may be stored in
+        several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
         for batch in _batches(objects):
             webhook = self._webhook(metadata.gvk(batch[0]), custom.gvk)

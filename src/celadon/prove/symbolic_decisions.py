@@ -414,7 +414,7 @@ class Decider:
         return Effects.of_all(result).where(where)
 
     def _misconfigured(self, policy: CompiledPolicy) -> Effects:
-        """Something cannot be used: refused whatever the actions are."""
+        """Return what follows from what cannot be used: a refusal, whatever the actions are."""
         return Effects() if policy.ignores_failures else Effects(TRUE)
 
     def _matched(self, plan: MatchPlan, policy: CompiledPolicy, source: Source) -> Formula:

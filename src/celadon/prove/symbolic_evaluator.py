@@ -293,7 +293,7 @@ class Evaluator:
         return self._asked(node, values) if outcome is None else outcome
 
     def _sought(self, element: Value, container: Value) -> None:
-        """Something asks whether a list or map has something."""
+        """Note that an expression asks whether a list or map has something."""
         if isinstance(container, List):
             self._enter(container.sources)
         elif isinstance(container, Map):
@@ -583,7 +583,7 @@ def _again(content: Value) -> Outcome:
 
 
 def _has(value: Value, name: str) -> Outcome:
-    """`has(value.name)`."""
+    """Evaluate `has(value.name)`."""
     match value:
         case Maybe():
             inside = mapped(value.value, lambda inner: _has(inner, name))
@@ -608,7 +608,7 @@ def _tested(value: Value, name: str) -> Outcome:
 
 
 def member(value: Value, key: Value) -> Outcome:
-    """`value[key]`, `value.key`."""
+    """Evaluate `value[key]` or `value.key`."""
     match value:
         case Maybe():
             return optional_member(value, key)

@@ -655,7 +655,7 @@ class OwnAuthority:
         return LOOK_SECONDS if settled <= 0 else RETRY_SECONDS
 
     def _notice(self, bundle: bytes) -> None:
-        """Since when all configurations have had this bundle."""
+        """Note since when all configurations have had this bundle."""
         if not bundle or not self._bundles.are(bundle):
             self._trusted, self._trusted_since = b"", float("inf")
         elif bundle != self._trusted:

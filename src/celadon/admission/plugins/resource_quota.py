@@ -49,7 +49,7 @@ def texts_of(amounts: Amounts) -> dict[str, str]:
 
 
 def added(a: Amounts, b: Amounts) -> dict[str, Quantity]:
-    """Per name the sum; a name that only one has keeps its amount."""
+    """Return the sum for each name; a name that only one side has keeps its amount."""
     sums = dict(a)
     for name, amount in b.items():
         sums[name] = sums[name].add(amount) if name in sums else amount

@@ -408,7 +408,7 @@ class Hooks(Generic[P, C]):
 
     @property
     def orphans(self) -> tuple[Binding, ...]:
-        """Bindings that are left over."""
+        """Return the bindings whose policy is not there."""
         return self.static_orphans + self.object_orphans
 
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:

@@ -438,7 +438,7 @@ def code_of_failure(code: int) -> int:
 
 
 def require_success(reply: Reply, as_json: AsJson) -> None:
-    """CallError unless the HTTP status says that the body is an answer, and there is one."""
+    """Raise CallError unless the HTTP status says that the body is an answer, and there is one."""
     failed = http_failure(reply, as_json)
     if failed is not None:
         raise failed_call(*failed)

@@ -92,7 +92,7 @@ def _unestablished(*, accepted: bool) -> JsonObject:
 
 
 def _stored_versions(definition: JsonObject) -> list[str]:
-    """Grows by the version that objects are written as now."""
+    """Return the versions that objects are stored in, with the one that they are written as now."""
     stored = list((definition.get("status") or {}).get("storedVersions") or ())
     versions = [
         version["name"] for version in definition["spec"]["versions"] if version.get("storage")

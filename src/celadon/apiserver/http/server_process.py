@@ -221,7 +221,7 @@ class WatchedManifests:
         return True
 
     def _path(self, obj: JsonObject) -> str:
-        """Empty for an unknown kind."""
+        """Return the path of an object, empty for an unknown kind."""
         resource = self._server.served.current().catalog.by_gvk(metadata.gvk(obj))
         if resource is None:
             return ""

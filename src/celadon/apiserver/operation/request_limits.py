@@ -259,7 +259,7 @@ async def within(
 
 
 async def in_task() -> None:
-    """Go on within a task."""
+    """Go on in a task, which is begun where there is none."""
     if asyncio.current_task() is None:
         await asyncio.sleep(0)
 

@@ -102,7 +102,7 @@ def items_of(member: Schema) -> Schema | None:
 
 
 def merge_strategy(member: Schema | None) -> str:
-    """`merge`, `replace` or nothing."""
+    """Return `merge`, `replace` or nothing."""
     return next((word for word in _words(member) if word in {"merge", "replace"}), "")
 
 

@@ -296,7 +296,7 @@ def _same_value(live: object, value: object) -> bool:
 
 
 def _equal(a: object, b: object) -> bool:
-    """JSON whose numbers are all doubles."""
+    """Compare JSON as if all numbers were doubles."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

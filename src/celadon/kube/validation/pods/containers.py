@@ -221,7 +221,8 @@ def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonOb
 
 @until("1.33")
 def _image_parts(path: FieldPath, mount: JsonObject) -> Errors:
-    """Images were mounted whole."""
+    """Yield an error where a volume of an image has a path, which releases that mount images whole
+    do not know."""
     for field in ("subPath", "subPathExpr"):
         if mount.get(field):
             yield fieldpath.invalid(
