@@ -62,7 +62,7 @@ def schema_path(root: Sequence[str | int], names: Sequence[str]) -> tuple[str | 
 
 def nodes(kind: CustomKind) -> list[Node]:
     """Return the places of a kind's schema that have rules, those around others first."""
-    compiled = None if kind.rules is None else kind.rules.compiled()
+    compiled = None if kind.rules is None else kind.rules.value
     return [] if compiled is None else list(_nodes(compiled, (), ()))
 
 
