@@ -36,13 +36,12 @@ from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove import symbolic_requests
 from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
-from celadon.prove.symbolic_evaluator import Evaluator, optional_member
+from celadon.prove.symbolic_evaluator import Evaluator, optional_member, taken
 from celadon.prove.symbolic_functions import equal, literal
 from celadon.prove.symbolic_objects import Demand, Inputs, narrowed
 from celadon.prove.symbolic_values import (
     FAILS,
     Case,
-    Maybe,
     NotModelled,
     Null,
     Outcome,
@@ -53,7 +52,6 @@ from celadon.prove.symbolic_values import (
     is_false,
     is_true,
     mapped,
-    outcome,
 )
 from celadon.prove.uninterpreted_functions import Unmodelled
 
@@ -161,15 +159,8 @@ def _label(labels: Outcome, key: str) -> tuple[Formula, Outcome]:
     """Return where there is a label, and its value."""
     for name in ("metadata", "labels", key):
         labels = mapped(labels, functools.partial(optional_member, key=Text(text(name))))
-    presence: list[Formula] = []
-    values: list[Case] = []
-    for case in labels.cases:
-        if isinstance(case.value, Maybe):
-            presence.append(both(case.guard, case.value.presence))
-            values += (
-                Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
-            )
-    return either(presence), outcome(values)
+    presence, values, _ = taken(labels)
+    return presence, values
 
 
 ACTIONS: Final = ("Deny", "Warn", "Audit")

@@ -333,7 +333,7 @@ class Evaluator:
             value = self.node(element, scope)
             errors.append(value.error)
             if number in node.optional:
-                present, value, wrong = _taken(value)
+                present, value, wrong = taken(value)
                 errors.append(wrong)
                 items.append(Item(present, value))
             else:
@@ -349,7 +349,7 @@ class Evaluator:
             errors += [key.error, value.error]
             present = TRUE
             if entry.optional:
-                present, value, wrong = _taken(value)
+                present, value, wrong = taken(value)
                 errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
@@ -493,8 +493,8 @@ def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, O
     ]
 
 
-def _taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
-    """Return of `?x` in a literal where there is one, what it is, and where it is no optional."""
+def taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
+    """Return where an optional has a value, what it is, and where it is no optional."""
     presence: list[Formula] = []
     cases: list[Case] = []
     wrong: list[Formula] = []
