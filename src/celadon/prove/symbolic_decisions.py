@@ -466,7 +466,7 @@ class Decider:
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
     ) -> Param:
-        """Any object of its kind that may be there."""
+        """Return any object of its kind that may be there."""
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
         param = scene.request.param(_kind_of(source), path, name, where)

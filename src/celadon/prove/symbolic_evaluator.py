@@ -393,8 +393,8 @@ class Evaluator:
         return Outcome(rounds.error, tuple(cases))
 
     def _enter(self, sources: frozenset[Cut], witnesses: int = 1) -> None:
-        """Something looks at the items of inputs, one at a time. For each item of another input it
-        may find another."""
+        """Note that the items of inputs are looked at, one at a time. For each item of another
+        input it may be another."""
         for source in sources:
             source.loops += witnesses
             for outer in self.within:
@@ -665,8 +665,8 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
 
 
 def _asked(value: Map, key: Value) -> None:
-    """Something asks for an entry of a map: one more of its inputs' entries can matter, unless it
-    is one that is known to be there."""
+    """Note that an entry of a map is asked for: one more of its inputs' entries can matter, unless
+    it is one that is known to be there."""
     if isinstance(key, Text) and any(
         isinstance(entry.key, Text) and entry.key.term.eq(key.term) for entry in value.entries
     ):

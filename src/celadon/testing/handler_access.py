@@ -288,7 +288,8 @@ class HandlerAccess:
         return self._server
 
     async def handle(self, request: apiserver.HttpRequest) -> apiserver.HttpAnswer:
-        """Any request, with the headers it has; whatever is wrong with it is an answer, too."""
+        """Answer any request, with the headers it has; whatever is wrong with it is an answer,
+        too."""
         return await self.server.handle(request)
 
     async def request(

@@ -236,7 +236,7 @@ class KubeApi:
         return self._call(coroutine)
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Any request without the network, with the headers it has; not for watches."""
+        """Answer any request without the network, with the headers it has; not for watches."""
         return self._call(self._handler.handle(request))
 
     def settle(self) -> None:

@@ -467,7 +467,7 @@ class TrustedBundles:
             yield f"the caBundle of `{path}` cannot be written: {failure}"
 
     async def put(self, bundle: bytes) -> None:
-        """Wherever there is another one."""
+        """Put the bundle wherever there is another one."""
         wrong = list(self._wrong(bundle))
         self._refused = {path: self._refused[path] for path, _ in wrong if path in self._refused}
         for path, patch in wrong:

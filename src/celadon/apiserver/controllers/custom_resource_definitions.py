@@ -250,7 +250,8 @@ class DefinitionController:
         return (self._definitions.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        """Itself, and who waits for names that it may have given back."""
+        """Return the definition itself, and those that wait for names that it may have given
+        back."""
         old, new = change.old, change.new
         result = [] if new is None else [metadata.name(new)]
         if old is not None and (new is None or _given_names(new) != _given_names(old)):

@@ -128,7 +128,8 @@ EXISTS: Final = 409
 async def create_objects(
     server: ApiServer, objects: Iterable[tuple[str, JsonObject]], token: str
 ) -> None:
-    """Each with its place, for errors. Raises StartError for one that is refused."""
+    """Create the objects, each with its place, for errors. Raises StartError for one that is
+    refused."""
     for place, obj in in_creation_order(objects):
         await server.controllers.caught_up()
         resource = server.served.current().catalog.by_gvk(metadata.gvk(obj))

@@ -124,7 +124,7 @@ class Series:
         self.total += value
 
     def observe_for(self, nanoseconds: int, value: float) -> None:
-        """Once at the end of each, as upstream's timing histograms."""
+        """Observe a value once at the end of each nanosecond, as upstream's timing histograms."""
         self.counts[bisect_left(self._bounds, value)] += nanoseconds
         self.total += value * nanoseconds
 

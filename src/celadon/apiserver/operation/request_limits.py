@@ -144,7 +144,7 @@ class InFlight:
 
     @contextlib.contextmanager
     def watching(self, info: RequestInfo) -> Iterator[None]:
-        """While a watch is open."""
+        """Count a watch while it is open."""
         self.watches += 1
         try:
             with self.watched.watching(info):

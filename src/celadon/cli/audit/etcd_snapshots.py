@@ -576,7 +576,8 @@ def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects
 
 
 def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObjects | Problem:
-    """Every value is looked at, so none that is damaged is met later. BoltError."""
+    """Return the objects. Every value is looked at, so none that is damaged is met later. Raises
+    BoltError."""
     root = prefix.rstrip("/").encode() + b"/"
     under = [key for key in snapshot.keys if key.startswith(root)]
     if snapshot.keys and not under:

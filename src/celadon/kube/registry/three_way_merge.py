@@ -167,7 +167,7 @@ def _change_items(
 def _retain(
     patch: dict[str, object], before: JsonObject, modified: JsonObject, *, retains: bool
 ) -> None:
-    """Says which members stay, where that makes a difference."""
+    """Say which members stay, where that makes a difference."""
     result = sorted(key for key, value in modified.items() if value is not None)
     goes = any(value is not None and key not in modified for key, value in before.items())
     if retains and result and (patch or goes):

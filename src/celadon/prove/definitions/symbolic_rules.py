@@ -193,7 +193,8 @@ def prepared(kind: CustomKind, obj: JsonObject) -> JsonDict | None:
 def engine_objects(
     kind: CustomKind, example: JsonObject, before: JsonObject | None = None
 ) -> tuple[JsonDict, JsonDict | None] | None:
-    """Both as a server prepares them; None if the schema does not admit one of them."""
+    """Return both objects as a server prepares them; None if the schema does not admit one of
+    them."""
     without_rules = replace(kind, rules=None)
     result = []
     for item in (example, before):

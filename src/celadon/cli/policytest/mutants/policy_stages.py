@@ -173,7 +173,8 @@ class Glance:
 
 
 def glance(bench: Bench, case: case_results.Case, sent: PreparedRequest | None = None) -> Glance:
-    """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
+    """Look at a case. `sent` is what another bench has sent, if both have the same mutating
+    policies."""
     if sent is None:
         sent = bench.sent(case)
     if sent is None:

@@ -422,7 +422,7 @@ def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _at_most(path: FieldPath, listed: Sequence[object], limit: int) -> Errors:
-    """Before 1.36 a list of rules was too long as a text is."""
+    """Yield an error for a list of rules that is too long; before 1.36 it was that of a text."""
     if len(listed) <= limit:
         return
     if is_since("1.36"):
