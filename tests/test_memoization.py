@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.memoization import LONGEST, WeightedMemory, remembering
+from celadon.memoization import LONGEST, OnDemand, WeightedMemory, remembering
 
 
 def test_what_is_short_is_asked_once_as_long_as_there_is_room() -> None:
@@ -29,3 +29,10 @@ def test_a_memory_holds_what_is_latest_up_to_its_weight() -> None:
     assert [memory.get(key) for key in ("a", "b", "c", "too heavy", "d")] == [0, 1, 2, None, None]
     memory.keep("d", 4, 1)
     assert [memory.get(key) for key in ("a", "b", "c", "d")] == [None, None, 2, 4]
+
+
+def test_a_value_on_demand_is_found_once_be_it_none() -> None:
+    asked: list[str] = []
+    nothing = OnDemand(lambda: asked.append("x"))
+    assert not asked
+    assert (nothing.value, nothing.value, asked) == (None, None, ["x"])

@@ -66,6 +66,29 @@ class WeightedMemory(Generic[K, T]):
         self._weight += weight
 
 
+# --- Values on demand --------------------------------------------------------
+
+
+class OnDemand(Generic[T]):
+    """Holds a value that is found when somebody first asks for it. Threads may share it: at worst
+    it is found twice."""
+
+    __slots__ = ("_find", "_value")
+
+    def __init__(self, find: Callable[[], T]) -> None:
+        self._find: Callable[[], T] | None = find
+        self._value: T
+
+    @property
+    def value(self) -> T:
+        """Return the value, found once."""
+        find = self._find
+        if find is not None:
+            self._value = find()
+            self._find = None
+        return self._value
+
+
 # --- Properties --------------------------------------------------------------
 #
 # Properties that are worked out once: `functools.cached_property` without its lock, which costs

@@ -11,7 +11,6 @@ from celadon.admission.policies.matching import (
     Candidate,
     Hook,
     Hooks,
-    OnDemand,
     PerEndpoint,
     candidates_for,
 )
@@ -20,6 +19,7 @@ from celadon.admission.registration.registration_types import ValidatingAdmissio
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources
+from celadon.memoization import OnDemand
 from tests.admission.building import RULE, binding, config_map, policy, request
 
 CATALOG = known_resources()

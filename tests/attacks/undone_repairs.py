@@ -316,7 +316,7 @@ UNDONE = (
     Undone(
         "a list of few objects that are wide",
         "apiserver/handlers/read.py",
-        "self._objects.weighs(resource, namespace, min(most, MANY_OBJECTS)) > MANY_BYTES",
+        "self.objects.weighs(resource, namespace, min(most, MANY_OBJECTS)) > MANY_BYTES",
         "False",
         f"{SLOW}[a list of wide objects]",
     ),

@@ -91,7 +91,7 @@ def constraint_errors(
 
 
 def reference_errors(objects: Sequence[registration.RegistrationObject]) -> Iterator[StaticError]:
-    """Bindings whose policy is not among the objects."""
+    """Yield an error for each binding whose policy is not among the objects."""
     names = {obj.name for obj in objects if isinstance(obj, registration.Policy)}
     for number, obj in enumerate(objects):
         if isinstance(obj, registration.Binding) and obj.spec.policy_name.endswith(STATIC_SUFFIX):

@@ -242,7 +242,8 @@ class Folder:
                 self._annotations.setdefault(full, ", ".join(dict.fromkeys(texts)))
 
     def verdict(self, failure: StatusError | None = None) -> Verdict:
-        """`failure` is an API error that ended the dispatch; it goes to the client as it is."""
+        """Return the verdict. `failure` is an API error that ended the dispatch; it goes to the
+        client as it is."""
         refusal = failure.status if failure is not None else None
         denial = self._denied if refusal is None else None
         if denial is not None:

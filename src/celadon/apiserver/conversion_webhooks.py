@@ -26,13 +26,7 @@ from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
-from celadon.kube import (
-    GroupKind,
-    GroupVersionKind,
-    JsonObject,
-    metadata,
-    parse_api_version,
-)
+from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds, invalid_version
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
@@ -483,8 +477,8 @@ class Conversions:
         ]
 
     async def _fetched(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
-        """Asks for objects that are not in the version, and keeps what it gets. They may be stored
-        in several versions, and be too many for one call."""
+        """Ask for objects that are not in the version, and keep what it gets. They may be stored in
+        several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
         for batch in _batches(objects):
             webhook = self._webhook(metadata.gvk(batch[0]), custom.gvk)

@@ -305,7 +305,7 @@ class Process(ABC):
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:
-    """Ours, and that of a process to come. Raises ForkFailed."""
+    """Return two connected sockets: ours, and that of a process to come. Raises ForkFailed."""
     try:
         return socket.socketpair()
     except OSError as error:
@@ -569,7 +569,7 @@ class ForkedStore:
         return self.snapshot.range(prefix, start, limit, revision)
 
     def submit(self, transaction: storage.Transaction) -> Future[storage.Outcome]:
-        """Have the parent carry out a transaction. Raises Elsewhere where it did not happen: the
+        """Ask the parent to carry out a transaction. Raises Elsewhere where it did not happen: the
         fork cannot see what is there instead."""
         if not self.forwarded_prefixes or not transaction.operations[0].key.startswith(
             self.forwarded_prefixes

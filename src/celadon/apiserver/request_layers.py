@@ -540,7 +540,7 @@ class RequestLayers:
     async def _counted(
         self, stream: AsyncGenerator[bytes, None], info: RequestInfo
     ) -> AsyncGenerator[bytes, None]:
-        """Among the watches that are open."""
+        """Yield the parts of a stream, which counts among the watches that are open."""
         try:
             with self._core.in_flight.watching(info):
                 async for part in stream:

@@ -134,8 +134,8 @@ class _Partial:
     # --- attributes ---------------------------------------------------------------------------
 
     def _attribute(self, node: syntax.Expr, chain: Chain) -> Outcome:
-        """Whatever stops the evaluation first, from left to right: the base, a step that leads
-        nowhere, a key that is unknown or fails."""
+        """Evaluate an attribute; return whatever stops the evaluation first, from left to right:
+        the base, a step that leads nowhere, a key that is unknown or fails."""
         keys: list[object] = []
         for step in chain.steps:
             keys.append(step.key if step.expr is None else self._part(step.expr))

@@ -534,12 +534,12 @@ class Logged:
 
 
 def mapping(value: object) -> JsonObject:
-    """Empty for what is none."""
+    """Return the value if it is a map, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def text(value: object) -> str:
-    """Empty for what is none."""
+    """Return the value if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
@@ -704,7 +704,8 @@ def _is_mutated(event: JsonObject) -> bool:
 def _filled_in(
     value: dict[str, object], record: Logged, prepare: Prepare
 ) -> JsonDict | Undecidable:
-    """With its defaults, as if it were created now; what goes to a subresource is as it is."""
+    """Return the object with its defaults, as if it were created now; what goes to a subresource is
+    as it is."""
     if record.subresource:
         return value
     namespace = "" if record.resource == NAMESPACES else record.namespace

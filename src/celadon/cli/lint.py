@@ -23,14 +23,7 @@ from celadon.admission.lint import (
 )
 from celadon.cli import project_config
 from celadon.cli.exit_codes import Exit
-from celadon.cli.fmt import (
-    ChangedFile,
-    Edit,
-    changed_file,
-    edited,
-    layout_config,
-    text_layout,
-)
+from celadon.cli.fmt import ChangedFile, Edit, changed_file, edited, layout_config, text_layout
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading.documents import (
     Document,

@@ -146,7 +146,8 @@ def kubernetes_version(text: str) -> str:
 
 
 def kubernetes_versions(text: str) -> tuple[str, ...]:
-    """Several releases, the oldest first, of `1.31,1.34` or `1.31..1.36`; argparse shows errors."""
+    """Read several releases, the oldest first, from `1.31,1.34` or `1.31..1.36`; argparse shows
+    errors."""
     result: set[int] = set()
     for part in text.split(","):
         first, dots, last = part.partition("..")

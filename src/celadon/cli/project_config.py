@@ -550,7 +550,8 @@ def _of_tool(content: str) -> str:
 
 
 def _is_template(folder: str, content: str) -> bool:
-    """Below `templates/` of a chart, with something to be filled in."""
+    """Return whether a file stands below `templates/` of a chart, with something to be filled
+    in."""
     if "{{" not in content:
         return False
     while (name := os.path.basename(folder)) and name != "templates":

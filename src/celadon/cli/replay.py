@@ -189,8 +189,6 @@ class ReplayReport:
         return Exit.DENIED if findings.denied else Exit.OK
 
 
-# --- The run -----------------------------------------------------------------
-
 # --- Event replay ------------------------------------------------------------
 #
 # One event after the other: what policies would have said to it, and what was said then.

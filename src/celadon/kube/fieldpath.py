@@ -85,7 +85,7 @@ class FieldPath:
 
     @property
     def text(self) -> str:
-        """Empty for the object itself."""
+        """Return the path as text, empty for the object itself."""
         written = "".join(map(_written, self.steps))
         return written[1:] if self.steps and _is_name(self.steps[0]) else written
 

@@ -24,6 +24,12 @@ JsonDict: TypeAlias = dict[str, Any]
 """A JSON object that is being made or changed, by whoever has it."""
 
 
+def text_member(obj: JsonObject, key: str) -> str:
+    """Return a member that is a text; empty if it is absent, or anything else."""
+    value = obj.get(key)
+    return value if isinstance(value, str) else ""
+
+
 # --- Json copies -------------------------------------------------------------
 #
 # Deep copies of JSON values, without the bookkeeping of `copy.deepcopy`, and whether two are alike.

@@ -126,8 +126,6 @@ def _range_text(prefix: netaddr.Prefix) -> str:
     return f"{format_checks.unmapped(masked.addr)}/{length}"
 
 
-# --- Pods --------------------------------------------------------------------
-
 # --- Fractional bytes --------------------------------------------------------
 #
 # Amounts of memory and storage that are no whole number of bytes.

@@ -596,8 +596,8 @@ _sent: Final[ContextVar[dict[str, str] | None]] = ContextVar("celadon_sent", def
 
 
 def remember_sent() -> None:
-    """From now on it is known of this task, and of tasks that it begins, how quantities that it
-    reads were written."""
+    """Remember of this task, and of tasks that it begins, how quantities that it reads were
+    written."""
     _sent.set({})
 
 

@@ -404,7 +404,7 @@ class RoleIndex:
         self._forget()
 
     def remove(self, obj: JsonObject) -> None:
-        """Only kind, namespace and name matter."""
+        """Remove a role or binding; only kind, namespace and name matter."""
         kind = obj.get("kind")
         if kind in _ROLES:
             self._roles.pop(_key(obj), None)
@@ -624,7 +624,7 @@ class RbacAuthorizer:
 
 
 def aggregated(errors: Iterable[str]) -> str:
-    """Several errors as one text: each once, in brackets if they are several. As
+    """Return several errors as one text: each once, in brackets if they are several. As
     k8s.io/apimachinery `pkg/util/errors`."""
     once = list(dict.fromkeys(errors))
     return once[0] if len(once) == 1 else f"[{', '.join(once)}]"

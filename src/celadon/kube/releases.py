@@ -131,21 +131,22 @@ def is_since(minor: str) -> bool:
 
 
 def enter_release(version: str, compatible: str = "", emulated: str = "") -> Answering:
-    """From now on it is the release of this thread or task, and of tasks that it begins, until it
-    leaves with what this gives: the release from before. `compatible` is the oldest one that it has
-    to get along with, `emulated` the one that it emulates (kube-apiserver's
-    `--min-compatibility-version` and `--emulated-version`). Raises VersionError."""
+    """Make it the release of this thread or task, and of tasks that it begins, until it leaves with
+    what this gives: the release from before. `compatible` is the oldest one that it has to get
+    along with, `emulated` the one that it emulates (kube-apiserver's `--min-compatibility-version`
+    and `--emulated-version`). Raises VersionError."""
     return enter(answering(version, compatible, emulated))
 
 
 def answering(version: str, compatible: str = "", emulated: str = "") -> Answering:
-    """To be entered by who enters it often; as `enter_release`. Raises VersionError."""
+    """Return what `enter` takes, for who enters a release often; as `enter_release`. Raises
+    VersionError."""
     parse_version(version)
     return _answering(version, "" if emulated == version else emulated, compatible)
 
 
 def enter(entered: Answering) -> Answering:
-    """Work as `enter_release`."""
+    """Enter a release, as `enter_release` does."""
     before = _here.get()
     _here.set(entered)
     return before
@@ -158,7 +159,7 @@ def leave_release(before: Answering) -> None:
 
 @contextlib.contextmanager
 def answering_as(version: str, compatible: str = "", emulated: str = "") -> Iterator[None]:
-    """Inside, it is the current release. Raises VersionError."""
+    """Make it the current release inside of a block. Raises VersionError."""
     before = enter_release(version, compatible, emulated)
     try:
         yield

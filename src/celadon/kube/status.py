@@ -191,7 +191,7 @@ def namespace_required() -> StatusError:
 
 
 def route_not_found() -> StatusError:
-    """No resource, or no such path."""
+    """Return a 404 where there is no such resource or path."""
     message = "the server could not find the requested resource"
     return _failure("NotFound", message, StatusDetails())
 
@@ -203,7 +203,7 @@ def method_not_allowed() -> StatusError:
 
 
 def verb_not_supported(resource: GroupResource, verb: str) -> StatusError:
-    """405 for a resource without this verb."""
+    """Return a 405 for a resource without this verb."""
     message = f"{verb} is not supported on resources of kind {quote(str(resource))}"
     return _failure("MethodNotAllowed", message, _of(resource, ""))
 
@@ -250,7 +250,7 @@ def expired(message: str) -> StatusError:
 
 
 def request_entity_too_large(reason: str) -> StatusError:
-    """413; `reason` names the limit."""
+    """Return a 413; `reason` names the limit."""
     return _failure("RequestEntityTooLarge", f"Request entity too large: {reason}")
 
 
@@ -320,7 +320,7 @@ def plain_error(message: str) -> StatusError:
 
 
 def service_unavailable(message: str) -> StatusError:
-    """503; the message is sent as it is."""
+    """Return a 503; the message is sent as it is."""
     return _failure("ServiceUnavailable", message)
 
 

@@ -258,7 +258,7 @@ class Place:
 
     @property
     def item_name(self) -> str:
-        """A name for an item of a list: the list's own, in the singular."""
+        """Return a name for an item of a list: the list's own, in the singular."""
         name = self.steps[-1].name if self.steps else ""
         if name in ("initContainers", "ephemeralContainers"):
             return "container"

@@ -105,7 +105,7 @@ class BoundPolicy:
 
 
 def side_of(bound: Iterable[BoundPolicy], version: str) -> Side:
-    """Policies in force."""
+    """Return policies in force as one side of a comparison."""
     bound_policies = list(bound)
     policies = [decode_policy(policy.policy).value for policy in bound_policies]
     bindings = [

@@ -32,7 +32,7 @@ _FALSE_ID: Final = FALSE.get_id()
 
 
 def both(*formulas: Formula) -> Formula:
-    """All of them hold."""
+    """Return the formula that all of them hold."""
     result: dict[int, Formula] = {}
     for formula in formulas:
         number = formula.get_id()
@@ -73,7 +73,7 @@ def negated(formula: Formula) -> Formula:
 
 
 def chosen(condition: Formula, consequent: Term, otherwise: Term) -> Term:
-    """`consequent` where the condition holds."""
+    """Return `consequent` where the condition holds, else `otherwise`."""
     if z3.is_true(condition) or consequent.eq(otherwise):
         return consequent
     return otherwise if z3.is_false(condition) else z3.If(condition, consequent, otherwise)
@@ -156,7 +156,7 @@ def text_of(term: Term) -> str:
 
 
 def _unescaped(escaped: str) -> str:
-    """z3 prints what is not ASCII as `\\u{1F600}`."""
+    r"""Return a text of z3, which prints what is not ASCII as `\u{1F600}`."""
     parts = escaped.split("\\u{")
     result = parts[0]
     for part in parts[1:]:

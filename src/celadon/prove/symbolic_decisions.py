@@ -36,13 +36,12 @@ from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove import symbolic_requests
 from celadon.prove.example_search import Claim, free_loops
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, either, negated, text
-from celadon.prove.symbolic_evaluator import Evaluator, optional_member
+from celadon.prove.symbolic_evaluator import Evaluator, optional_member, taken
 from celadon.prove.symbolic_functions import equal, literal
 from celadon.prove.symbolic_objects import Demand, Inputs, narrowed
 from celadon.prove.symbolic_values import (
     FAILS,
     Case,
-    Maybe,
     NotModelled,
     Null,
     Outcome,
@@ -53,7 +52,6 @@ from celadon.prove.symbolic_values import (
     is_false,
     is_true,
     mapped,
-    outcome,
 )
 from celadon.prove.uninterpreted_functions import Unmodelled
 
@@ -161,15 +159,8 @@ def _label(labels: Outcome, key: str) -> tuple[Formula, Outcome]:
     """Return where there is a label, and its value."""
     for name in ("metadata", "labels", key):
         labels = mapped(labels, functools.partial(optional_member, key=Text(text(name))))
-    presence: list[Formula] = []
-    values: list[Case] = []
-    for case in labels.cases:
-        if isinstance(case.value, Maybe):
-            presence.append(both(case.guard, case.value.presence))
-            values += (
-                Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
-            )
-    return either(presence), outcome(values)
+    presence, values, _ = taken(labels)
+    return presence, values
 
 
 ACTIONS: Final = ("Deny", "Warn", "Audit")
@@ -414,7 +405,7 @@ class Decider:
         return Effects.of_all(result).where(where)
 
     def _misconfigured(self, policy: CompiledPolicy) -> Effects:
-        """Something cannot be used: refused whatever the actions are."""
+        """Return what follows from what cannot be used: a refusal, whatever the actions are."""
         return Effects() if policy.ignores_failures else Effects(TRUE)
 
     def _matched(self, plan: MatchPlan, policy: CompiledPolicy, source: Source) -> Formula:
@@ -475,7 +466,7 @@ class Decider:
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
     ) -> Param:
-        """Any object of its kind that may be there."""
+        """Return any object of its kind that may be there."""
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
         param = scene.request.param(_kind_of(source), path, name, where)

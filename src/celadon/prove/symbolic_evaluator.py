@@ -293,7 +293,7 @@ class Evaluator:
         return self._asked(node, values) if outcome is None else outcome
 
     def _sought(self, element: Value, container: Value) -> None:
-        """Something asks whether a list or map has something."""
+        """Note that an expression asks whether a list or map has something."""
         if isinstance(container, List):
             self._enter(container.sources)
         elif isinstance(container, Map):
@@ -333,7 +333,7 @@ class Evaluator:
             value = self.node(element, scope)
             errors.append(value.error)
             if number in node.optional:
-                present, value, wrong = _taken(value)
+                present, value, wrong = taken(value)
                 errors.append(wrong)
                 items.append(Item(present, value))
             else:
@@ -349,7 +349,7 @@ class Evaluator:
             errors += [key.error, value.error]
             present = TRUE
             if entry.optional:
-                present, value, wrong = _taken(value)
+                present, value, wrong = taken(value)
                 errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
@@ -393,8 +393,8 @@ class Evaluator:
         return Outcome(rounds.error, tuple(cases))
 
     def _enter(self, sources: frozenset[Cut], witnesses: int = 1) -> None:
-        """Something looks at the items of inputs, one at a time. For each item of another input it
-        may find another."""
+        """Note that the items of inputs are looked at, one at a time. For each item of another
+        input it may be another."""
         for source in sources:
             source.loops += witnesses
             for outer in self.within:
@@ -493,8 +493,8 @@ def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, O
     ]
 
 
-def _taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
-    """Return of `?x` in a literal where there is one, what it is, and where it is no optional."""
+def taken(optional: Outcome) -> tuple[Formula, Outcome, Formula]:
+    """Return where an optional has a value, what it is, and where it is no optional."""
     presence: list[Formula] = []
     cases: list[Case] = []
     wrong: list[Formula] = []
@@ -583,7 +583,7 @@ def _again(content: Value) -> Outcome:
 
 
 def _has(value: Value, name: str) -> Outcome:
-    """`has(value.name)`."""
+    """Evaluate `has(value.name)`."""
     match value:
         case Maybe():
             inside = mapped(value.value, lambda inner: _has(inner, name))
@@ -608,7 +608,7 @@ def _tested(value: Value, name: str) -> Outcome:
 
 
 def member(value: Value, key: Value) -> Outcome:
-    """`value[key]`, `value.key`."""
+    """Evaluate `value[key]` or `value.key`."""
     match value:
         case Maybe():
             return optional_member(value, key)
@@ -665,8 +665,8 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
 
 
 def _asked(value: Map, key: Value) -> None:
-    """Something asks for an entry of a map: one more of its inputs' entries can matter, unless it
-    is one that is known to be there."""
+    """Note that an entry of a map is asked for: one more of its inputs' entries can matter, unless
+    it is one that is known to be there."""
     if isinstance(key, Text) and any(
         isinstance(entry.key, Text) and entry.key.term.eq(key.term) for entry in value.entries
     ):

@@ -223,7 +223,7 @@ def _equality(values: list[Value], *, is_negated: bool = False) -> Outcome:
 
 
 def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
-    """At least one of them is a double."""
+    """Return where two numbers are equal, at least one of which is a double."""
     match a, b:
         case Double(), Double():
             if a.whole is not None:
@@ -327,7 +327,7 @@ def _has_item(value: List, sought: Item) -> Formula:
 
 
 def place(value: List, index: int) -> Term:
-    """Before which of the items that are there an item stands."""
+    """Return before which of the items that are there an item stands."""
     return solver_terms.total(item.presence for item in value.items[:index])
 
 
@@ -469,7 +469,7 @@ def _added(values: list[Value]) -> Outcome | None:
 
 
 def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
-    """Towards zero; the rest has the sign of the dividend. By zero is an error."""
+    """Divide towards zero; the rest has the sign of the dividend. By zero is an error."""
     match values:
         case [(Int() | Uint()) as a, (Int() | Uint()) as b] if type(a) is type(b):
             # The solver divides so that the rest is never negative, Go towards zero: so the
@@ -611,7 +611,7 @@ def _unwrapped(values: list[Value]) -> Outcome | None:
 
 
 def _same_value(values: list[Value]) -> Outcome | None:
-    """`dyn(x)`."""
+    """Evaluate `dyn(x)`."""
     return certain(values[0])
 
 
@@ -677,7 +677,7 @@ def _at(values: list[Value]) -> Outcome | None:
 
 
 def _part(values: list[Value]) -> Outcome | None:
-    """`text.substring(start)` and `text.substring(start, end)`."""
+    """Evaluate `text.substring(start)` or `text.substring(start, end)`."""
     match values:
         case [Text() as text, Int() as start, *rest]:
             length = folded(z3.Length(text.term))
@@ -691,7 +691,7 @@ def _part(values: list[Value]) -> Outcome | None:
 
 
 def _place_of(values: list[Value]) -> Outcome | None:
-    """`text.indexOf(part)`: -1 where there is none."""
+    """Evaluate `text.indexOf(part)`: -1 where there is none."""
     match values:
         case [Text() as text, Text() as part]:
             return certain(Int(folded(z3.IndexOf(text.term, part.term, 0))))

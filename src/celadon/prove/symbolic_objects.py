@@ -435,7 +435,7 @@ class Inputs:
         return list_value
 
     def _differ(self, list_value: List, schema: Schema) -> None:
-        """Keys of map lists differ."""
+        """Return that the keys of the items of a map list differ."""
         for number, item in enumerate(list_value.items):
             for other in list_value.items[:number]:
                 same = _same_item(item, other, schema)

@@ -107,7 +107,7 @@ class KnownKinds:
     def unknown(
         self, inputs: Inputs, kind: GroupVersionKind, path: str, *, is_stored: bool = False
     ) -> Outcome:
-        """Any object of a kind, as it is before or after it was stored."""
+        """Return any object of a kind, as it is before or after it was stored."""
         custom = self.custom.get(kind)
         if custom is not None:
             about = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": component(_METADATA)}

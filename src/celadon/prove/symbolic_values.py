@@ -175,7 +175,7 @@ class Cut:
 
     @property
     def witnesses(self) -> int:
-        """Items that the questions can ask for."""
+        """Return the items that the questions can ask for."""
         return self.loops + self.most + len(self.keys)
 
 
@@ -446,7 +446,7 @@ def _truths(outcome: Outcome) -> Iterator[tuple[Formula, Formula]]:
 
 
 def count(value: List | Map) -> None:
-    """Somebody asks how many items there are, or which is where."""
+    """Note that an expression asks how many items there are, or which is where."""
     for source in value.sources:
         source.is_counted = True
 

@@ -281,7 +281,7 @@ class SqliteJournal:
         return not self._reserve.is_released
 
     def _take_over_log(self) -> None:
-        """Into the data file, so that the next transaction is written over it."""
+        """Move the log into the data file, so that the next transaction is written over it."""
         with suppress(sqlite3.Error):  # it is tried again behind each write
             self._connection.execute("PRAGMA wal_checkpoint")
 

@@ -117,8 +117,8 @@ MASK: Final = (1 << 62) - 1
 def checksum_of_change(
     position: int, key: str, created: int | None, value: bytes | None, expires: int | None
 ) -> int:
-    """Over all columns of a change and their types. Raises TypeError, ValueError for what can not
-    have been written."""
+    """Return the checksum of all columns of a change and their types. Raises TypeError, ValueError
+    for what can not have been written."""
     kind = "deleted" if value is None else "put"
     head = f"{position} {created} {expires} {kind} {len(key)} {key}"
     digest = blake2b(head.encode(), digest_size=8)
@@ -252,7 +252,7 @@ KINDS: Final[dict[int, tuple[type[contract.FileError], str]]] = {
 
 @contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """SQLite's errors become ours."""
+    """Turn SQLite's errors into ours."""
     try:
         yield
     except sqlite3.Error as error:

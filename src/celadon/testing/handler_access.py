@@ -96,7 +96,7 @@ class VirtualClock:
         return self._due[0][0] if self._due else None
 
     def move_to(self, seconds: float) -> None:
-        """Forward; what is due by then happens."""
+        """Move the clock forward; what is due by then happens."""
         self._seconds = max(self._seconds, seconds)
         due = self.next_due()
         while due is not None and due <= self._seconds:
@@ -157,7 +157,7 @@ class LoopbackTls:
 
 @cache
 def credentials() -> CredentialsFolder:
-    """Keys and certificates, in memory only."""
+    """Return keys and certificates that are in memory only."""
     return CredentialsFolder(None)
 
 
@@ -288,7 +288,8 @@ class HandlerAccess:
         return self._server
 
     async def handle(self, request: apiserver.HttpRequest) -> apiserver.HttpAnswer:
-        """Any request, with the headers it has; whatever is wrong with it is an answer, too."""
+        """Answer any request, with the headers it has; whatever is wrong with it is an answer,
+        too."""
         answer = await self.server.handle(request)
         return replace(answer, body=b"") if request.method == "HEAD" else answer
 

@@ -87,9 +87,6 @@ class ClientAccess:
         return lightkube.Client(config=config, namespace=namespace, trust_env=False)
 
 
-# --- The server --------------------------------------------------------------
-
-
 # --- Loop thread -------------------------------------------------------------
 #
 # An event loop in a thread of its own, for callers who have none to spare.
@@ -239,7 +236,7 @@ class KubeApi:
         return self._call(coroutine)
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
-        """Any request without the network, with the headers it has; not for watches."""
+        """Answer any request without the network, with the headers it has; not for watches."""
         return self._call(self._handler.handle(request))
 
     def settle(self) -> None:

@@ -34,7 +34,7 @@ class ManifestError(ValueError):
 
 
 def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
-    """Several of them, or a single one."""
+    """Return several manifests, or a single one, as a list."""
     return (given,) if isinstance(given, str | os.PathLike | Mapping) else tuple(given)
 
 
@@ -133,7 +133,7 @@ class PolicyCases:
 
 
 def _written(fields: JsonObject) -> JsonDict:
-    """Fields with the names that they have in files."""
+    """Return fields under the names that they have in files."""
     return {_camel(name): field for name, field in fields.items()}
 
 

@@ -44,7 +44,7 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def named_application(text: str) -> Application:
-    """`NAME` may be dotted. Raises StartError."""
+    """Import an application; `NAME` may be dotted. Raises StartError."""
     module, _, name = text.partition(":")
     if not module or not name:
         raise StartError(f"`{text}` is not MODULE:NAME")

@@ -467,7 +467,7 @@ class TrustedBundles:
             yield f"the caBundle of `{path}` cannot be written: {failure}"
 
     async def put(self, bundle: bytes) -> None:
-        """Wherever there is another one."""
+        """Put the bundle wherever there is another one."""
         wrong = list(self._wrong(bundle))
         self._refused = {path: self._refused[path] for path, _ in wrong if path in self._refused}
         for path, patch in wrong:
@@ -655,7 +655,7 @@ class OwnAuthority:
         return LOOK_SECONDS if settled <= 0 else RETRY_SECONDS
 
     def _notice(self, bundle: bytes) -> None:
-        """Since when all configurations have had this bundle."""
+        """Note since when all configurations have had this bundle."""
         if not bundle or not self._bundles.are(bundle):
             self._trusted, self._trusted_since = b"", float("inf")
         elif bundle != self._trusted:

@@ -51,7 +51,7 @@ _FOLLOW: Final = ("list", "watch")
 
 
 def access_manifests(settings: InstallationSettings) -> Iterator[JsonDict]:
-    """ServiceAccount, roles and their bindings."""
+    """Return the ServiceAccount, roles and their bindings."""
     yield {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -153,8 +153,8 @@ def chart_values(
     coverages: Sequence[Coverage],
     mutating: Sequence[Coverage] = (),
 ) -> JsonDict:
-    """`policies` are files by name. The namespace is not among the values: it is that of the
-    release, which the chart excludes."""
+    """Return the values of the chart; `policies` are files by name. The namespace is not among
+    them: it is that of the release, which the chart excludes."""
     everywhere = replace(settings, excluded_namespaces=(), excludes_own_namespace=False)
     return {
         "name": settings.name,
@@ -217,7 +217,8 @@ def namespace_manifests(settings: InstallationSettings) -> Iterator[JsonDict]:
 def workload_manifests(
     settings: InstallationSettings, policies: Mapping[str, str]
 ) -> Iterator[JsonDict]:
-    """`policies` are files by name, which the webhook gets unless it reads the cluster's."""
+    """Return the objects that run the webhook; `policies` are files by name, which it gets unless
+    it reads the cluster's."""
     if not settings.from_cluster:
         yield {**_head(settings, "v1", "ConfigMap", "-policies"), "data": dict(policies)}
     if settings.certificates is Certificates.CERT_MANAGER:

@@ -280,7 +280,7 @@ class Decider:
         return perf_counter if self._timed else None
 
     def verdict(self) -> admission.Verdict:
-        """May raise Unanswered."""
+        """Return the verdict. Raises Unanswered."""
         self.findings.clear()
         if self._timed:
             self.times.clear()
@@ -352,7 +352,7 @@ class Mutator(Admitters):
         self.times: list[tuple[str, float]] = []
 
     def verdict(self) -> admission.Verdict:
-        """May raise Unanswered."""
+        """Return the verdict. Raises Unanswered."""
         with answering_as(self._rules.release):
             return self._verdict()
 
@@ -475,7 +475,8 @@ class WatchedFiles:
         return self._rules
 
     def state(self) -> SourceState:
-        """With what is wrong with the newest version, if it is not the one in force."""
+        """Return the state of the source, with what is wrong with the newest version if it is not
+        the one in force."""
         return SourceState(
             missing=() if self._rules else ("its files",),
             problems=self._problems,

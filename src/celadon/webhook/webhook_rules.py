@@ -146,7 +146,8 @@ def _covers(resource: str, other: str) -> bool:
 
 
 def union_of_rules(rules: Iterable[registration.Rule]) -> tuple[registration.Rule, ...]:
-    """Rules that take the same requests, in the order in which their resources first came."""
+    """Return rules that take the same requests, in the order in which their resources first
+    came."""
     places: dict[_Place, frozenset[str]] = {}
     for rule in rules:
         for place in _places(rule):

@@ -393,7 +393,7 @@ class Names:
         return UNKNOWN
 
     def _alike(self, left: syntax.Expr, right: syntax.Expr) -> Outcomes:
-        """Two tests that say the same."""
+        """Return what is certain where two tests are equal, and so say the same."""
         (left, one_negated), (right, other_negated) = _unnegated(left), _unnegated(right)
         one, other = self._tested(left), self._tested(right)
         if one_negated != other_negated:

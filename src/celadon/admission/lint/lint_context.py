@@ -522,7 +522,7 @@ def at_offset(document: int, expression: PolicyExpression, offset: int | None) -
 
 
 def shown(path: Path) -> str:
-    """`object.spec.containers[].image`."""
+    """Return a path as text, such as `object.spec.containers[].image`."""
     return ".".join(path).replace(f".{ITEM}", ITEM)
 
 

@@ -407,7 +407,8 @@ def plugin_settings(
 
 @contextmanager
 def _configuration_of(name: str, file: object = None) -> Iterator[None]:
-    """Says which one is bad, and in which file it stands, if in one of its own."""
+    """Say of a bad configuration inside which plugin's it is, and in which file it stands, if in
+    one of its own."""
     try:
         yield
     except BadConfiguration as error:

@@ -24,7 +24,8 @@ _REVIEW: Final = kube.GroupKind("authorization.k8s.io", "LocalSubjectAccessRevie
 
 
 def lifecycle_refusal(request: Request, world: World) -> kube.StatusError | None:
-    """404 for what lives in no namespace, 403 for new content of one that ends."""
+    """Return a 404 for what lives in no namespace that is there, a 403 for new content of one that
+    ends."""
     if request.kind.group_kind == NAMESPACE:
         if request.operation is Operation.DELETE and request.name in PERMANENT:
             return forbidden(request, "this namespace may not be deleted")

@@ -73,7 +73,7 @@ def forbidden(request: Request, reason: str) -> StatusError:
 
 
 def core(*resources: str) -> frozenset[GroupResource]:
-    """Resources of the group without a name."""
+    """Return the resources of the group without a name."""
     return frozenset(GroupResource("", resource) for resource in resources)
 
 

@@ -28,8 +28,6 @@ from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 from celadon.records import dataclass, field
 
-# --- What counts -------------------------------------------------------------
-
 # --- Amounts -----------------------------------------------------------------
 #
 # Arithmetic on amounts by resource name, as k8s.io/apiserver `pkg/quota/v1`.
@@ -51,7 +49,7 @@ def texts_of(amounts: Amounts) -> dict[str, str]:
 
 
 def added(a: Amounts, b: Amounts) -> dict[str, Quantity]:
-    """Per name the sum; a name that only one has keeps its amount."""
+    """Return the sum for each name; a name that only one side has keeps its amount."""
     sums = dict(a)
     for name, amount in b.items():
         sums[name] = sums[name].add(amount) if name in sums else amount
@@ -96,8 +94,6 @@ def shown(amounts: Amounts) -> str:
     """Return amounts as text: `cpu=1,pods=2`, by name."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(amounts))
 
-
-# --- What an object counts for -----------------------------------------------
 
 # --- Pod usage ---------------------------------------------------------------
 #
@@ -324,8 +320,6 @@ _SPECIAL: Final[Mapping[GroupResource, Callable[[JsonObject], Amounts]]] = {
     VOLUME_CLAIM: _volume_claim,
 }
 
-
-# --- Whether it fits ---------------------------------------------------------
 
 # --- Quota scopes ------------------------------------------------------------
 #

@@ -74,7 +74,7 @@ def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
 
 
 def _strange(account: JsonObject, pod: JsonObject) -> Iterator[str]:
-    """Secrets that the account does not name, in the order in which they are found."""
+    """Yield the secrets that the account does not name, in the order in which they are found."""
     spec = pod["spec"]
     names = _names(account.get("secrets"))
     refused = f"is not allowed because service account {metadata.name(account)} does not reference"

@@ -125,8 +125,6 @@ class MutationNotes:
     notes: list[Note] = field(default_factory=list)
 
 
-# --- Mutations, compiled -----------------------------------------------------
-
 # --- Known configurations ----------------------------------------------------
 #
 # Configurations that are known before a request comes, and what is prepared for them.

@@ -28,6 +28,7 @@ from celadon.admission.request import Request
 from celadon.admission.verdict import Outcome
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
+from celadon.memoization import OnDemand
 from celadon.records import dataclass, replace
 
 ALL: Final = "*"
@@ -355,30 +356,13 @@ C = TypeVar("C", bound=PolicyFrame)
 P = TypeVar("P", bound=Policy)
 
 
-class OnDemand(Generic[C]):
-    """A compiled policy, compiled when a request comes that it may have something to say about. Of
-    thousands of policies most never meet one."""
-
-    __slots__ = ("_compile", "_compiled")
-
-    def __init__(self, compile_it: Callable[[], C]) -> None:
-        self._compile = compile_it
-        self._compiled: C | None = None
-
-    @property
-    def compiled(self) -> C:
-        """Return the policy, compiled once."""
-        if self._compiled is None:
-            self._compiled = self._compile()
-        return self._compiled
-
-
 @dataclass(frozen=True, slots=True)
 class Hook(Generic[C]):
     """A policy with the bindings that name it."""
 
     policy: Policy
     program: OnDemand[C]
+    """Of thousands of policies most never meet a request that they could have a say about."""
     bindings: tuple[Binding, ...]
     static: bool = False
     """Whether it is from files of the server, not an object."""
@@ -386,7 +370,7 @@ class Hook(Generic[C]):
     @property
     def compiled(self) -> C:
         """Return the policy, compiled now if it was not."""
-        return self.program.compiled
+        return self.program.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +392,7 @@ class Hooks(Generic[P, C]):
 
     @property
     def orphans(self) -> tuple[Binding, ...]:
-        """Bindings that are left over."""
+        """Return the bindings whose policy is not there."""
         return self.static_orphans + self.object_orphans
 
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:

@@ -230,7 +230,7 @@ def _containers(root: object) -> Iterator[object]:
 
 
 def require_type_names(value: PatchObject) -> None:
-    """MutationRefused unless the types of all objects inside are named after their paths."""
+    """Raise MutationRefused unless the types of all objects inside are named after their paths."""
     wrong = list(_wrong_names(value, value.cel_type.name))
     if wrong:
         raise MutationRefused("type mismatch: " + "\n".join(wrong))
@@ -328,7 +328,7 @@ _IN_APOSTROPHES: Final[Mapping[str, str]] = {"'": "\\'", '"': '"'}
 
 
 def _is_plain(values: Iterable[object]) -> bool:
-    """Return whether all are texts."""
+    """Return whether all values are texts."""
     return all(value.__class__ is str for value in values)
 
 
@@ -544,8 +544,8 @@ _PART: Final = 8
 
 
 def _refuse_large(values: Iterable[object]) -> None:
-    """MutationRefused for what is small as long as it is shared, and larger than memory once it is
-    written."""
+    """Raise MutationRefused for what is small as long as it is shared, and larger than memory once
+    it is written."""
     left = MOST_WRITTEN
     pending = list(values)
     while pending:

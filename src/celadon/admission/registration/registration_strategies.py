@@ -250,8 +250,6 @@ def _review_versions(
     return errors
 
 
-# --- Strategies --------------------------------------------------------------
-
 # --- Kind validation ---------------------------------------------------------
 #
 # API validation of registration objects: which function answers for which kind, and when.
@@ -445,7 +443,7 @@ _PATH: Final = FieldPath("status")
 
 
 def validate_status(policy_status: JsonObject) -> list[FieldError]:
-    """Type-check warnings, then conditions."""
+    """Validate the status: the warnings of the type check, then conditions."""
     errors: list[FieldError] = []
     warnings = (policy_status.get("typeChecking") or {}).get("expressionWarnings", ())
     for i, warning in enumerate(warnings):

@@ -9,6 +9,7 @@ scope, selectors, match conditions. As k8s.io/apiserver
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -37,6 +38,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.memoization import OnDemand
 from celadon.records import dataclass
 
 EXEMPT: Final = frozenset(
@@ -52,22 +54,8 @@ EXEMPT: Final = frozenset(
 """Kinds of the registration group that only static webhooks get: those from files of the server."""
 
 
-class OnDemandConditions:
-    """The match conditions of a webhook, compiled when a request comes that may concern it."""
-
-    __slots__ = ("_compiled", "_version", "_webhook")
-
-    def __init__(self, webhook: Webhook, version: str) -> None:
-        self._webhook = webhook
-        self._version = version
-        self._compiled: tuple[compiled_expressions.Condition, ...] | None = None
-
-    @property
-    def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
-        """Return the match conditions in their order, compiled at the first call."""
-        if self._compiled is None:
-            self._compiled = _conditions(self._webhook, self._version)
-        return self._compiled
+Conditions = tuple[compiled_expressions.Condition, ...]
+"""The match conditions of a webhook, compiled when a request comes that may concern it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +68,14 @@ class Hook:
     webhook: Webhook
     uid: str
     index: int
-    compiled: OnDemandConditions
+    compiled: OnDemand[Conditions]
     static: bool = False
     """Whether its configuration is from files of the server, not an object."""
 
     @property
     def conditions(self) -> tuple[compiled_expressions.Condition, ...]:
         """Return the compiled match conditions; the first call compiles them."""
-        return self.compiled.conditions
+        return self.compiled.value
 
     @property
     def name(self) -> str:
@@ -141,7 +129,7 @@ class HookSet:
         self.version = version = version or current_release()
         self._objects, self._static = tuple(configurations), tuple(static)
         before = {} if earlier is None else earlier._compiled
-        self._compiled: dict[int, tuple[WebhookConfiguration, list[OnDemandConditions]]] = {}
+        self._compiled: dict[int, tuple[WebhookConfiguration, list[OnDemand[Conditions]]]] = {}
         hooks: list[Hook] = []
         for is_static, item in ((True, self._static), (False, self._objects)):
             for configuration in sorted(item, key=lambda configuration: configuration.name):
@@ -150,7 +138,10 @@ class HookSet:
                     webhooks = configuration.webhooks
                     compiled = (
                         configuration,
-                        [OnDemandConditions(webhook, version) for webhook in webhooks],
+                        [
+                            OnDemand(functools.partial(_conditions, webhook, version))
+                            for webhook in webhooks
+                        ],
                     )
                 self._compiled[id(configuration)] = compiled
                 hooks += _hooks(configuration, compiled[1], len(hooks), static=is_static)
@@ -198,7 +189,7 @@ class HookSet:
 
 def _hooks(
     configuration: WebhookConfiguration,
-    conditions: list[OnDemandConditions],
+    conditions: list[OnDemand[Conditions]],
     first: int,
     *,
     static: bool,
@@ -438,7 +429,7 @@ def code_of_failure(code: int) -> int:
 
 
 def require_success(reply: Reply, as_json: AsJson) -> None:
-    """CallError unless the HTTP status says that the body is an answer, and there is one."""
+    """Raise CallError unless the HTTP status says that the body is an answer, and there is one."""
     failed = http_failure(reply, as_json)
     if failed is not None:
         raise failed_call(*failed)

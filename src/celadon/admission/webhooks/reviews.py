@@ -14,14 +14,7 @@ from celadon.admission.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
-from celadon.kube.go import (
-    URL,
-    URLError,
-    go_json,
-    json_text,
-    parse_url,
-    quote,
-)
+from celadon.kube.go import URL, URLError, go_json, json_text, parse_url, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, may_have_raw, round_trip

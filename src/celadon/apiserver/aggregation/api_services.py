@@ -125,7 +125,7 @@ class RemoteApiService:
 
     @property
     def path(self) -> str:
-        """Below which requests are passed on."""
+        """Return the path below which requests are passed on."""
         return f"/apis/{self.group_version}" if self.group_version.group else "/api"
 
 

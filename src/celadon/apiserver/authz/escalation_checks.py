@@ -159,7 +159,7 @@ def _collects(rule: Any) -> bool:  # noqa: ANN401 - any JSON
 
 
 def _is_the_same(new: JsonObject, old: JsonObject | None) -> bool:
-    """But for what a garbage collector changes."""
+    """Return whether two objects are the same, but for what a garbage collector changes."""
     return old is not None and _compared(new) == _compared(old)
 
 

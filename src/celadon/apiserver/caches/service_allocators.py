@@ -181,7 +181,7 @@ class ServiceNetworkView:
         return FIRST_PORT + chosen
 
     def _chosen(self, size: int, low: int, is_free: Callable[[int], bool]) -> int | None:
-        """Any free offset of the upper part, else of the lower one."""
+        """Choose any free offset of the upper part, else of the lower one."""
         for start, end in ((low, size), (0, low)):
             offset = self._randomness.randrange(end - start) if end > start else 0
             for step in range(end - start):

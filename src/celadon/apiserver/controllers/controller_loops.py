@@ -554,7 +554,7 @@ class ServerRequests:
     async def call(
         self, method: str, path: str, body: JsonObject | None = None, content: str = ""
     ) -> Reply:
-        """PATCH is a merge patch, unless `content` says something else."""
+        """Make a request. PATCH is a merge patch, unless `content` says something else."""
         content = content or (MERGE_PATCH if method == "PATCH" else "application/json")
         headers = [
             ("accept", "application/json"),

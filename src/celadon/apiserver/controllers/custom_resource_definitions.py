@@ -92,7 +92,7 @@ def _unestablished(*, accepted: bool) -> JsonObject:
 
 
 def _stored_versions(definition: JsonObject) -> list[str]:
-    """Grows by the version that objects are written as now."""
+    """Return the versions that objects are stored in, with the one that they are written as now."""
     stored = list((definition.get("status") or {}).get("storedVersions") or ())
     versions = [
         version["name"] for version in definition["spec"]["versions"] if version.get("storage")
@@ -250,7 +250,8 @@ class DefinitionController:
         return (self._definitions.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        """Itself, and who waits for names that it may have given back."""
+        """Return the definition itself, and those that wait for names that it may have given
+        back."""
         old, new = change.old, change.new
         result = [] if new is None else [metadata.name(new)]
         if old is not None and (new is None or _given_names(new) != _given_names(old)):

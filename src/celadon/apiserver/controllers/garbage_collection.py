@@ -75,7 +75,7 @@ class OwnershipGraph:
                 yield self._keys[uid]
 
     def dependents(self, uid: str) -> list[str]:
-        """Keys of the objects that name this owner."""
+        """Return the keys of the objects that name this owner."""
         return list(self._dependents.get(uid, ()))
 
     def _place(self, key: str, owners: tuple[str, ...]) -> None:

@@ -111,7 +111,7 @@ class PolicyTypeChecks:
         return self._type_checker(served).status(policy, self._numbered)
 
     def _type_checker(self, served: Served) -> TypeChecker:
-        """Made anew when other kinds are served."""
+        """Return the type checker, made anew when other kinds are served."""
         if self._checker is None or served is not self._for:
             self._for, self._numbered = served, self._number()
             self._checker = TypeChecker(_by_default(served), _schemas(served), self._version)

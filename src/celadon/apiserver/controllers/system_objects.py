@@ -154,7 +154,7 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
 
 
 def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[JsonObject]]]:
-    """Roles that should have other rules, with these."""
+    """Return the roles that should have other rules, with these."""
     result = []
     for role in roles:
         rules = aggregated_rules(role, roles)

@@ -440,7 +440,8 @@ def _document_answer(
 def _swagger_answer(
     request: http_messages.HttpRequest, openapi: OpenApi
 ) -> http_messages.HttpAnswer:
-    """Unlike documents of version 3, this one is compressed for those who can read that."""
+    """Return the answer, which is compressed for those who can read that, unlike documents of
+    version 3."""
     media_type = _taken(request, (http_messages.JSON, *openapi_protobuf.VERSION_2))
     if media_type is None:
         return http_messages.HttpAnswer(

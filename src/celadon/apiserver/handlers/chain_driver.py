@@ -92,8 +92,8 @@ class ServerAdmitters:
     latest_webhooks: _LatestRules = field(default_factory=lambda: _LatestRules())
 
     def rules(self, resource: GroupVersionResource) -> Rules:
-        """Another object when any webhook has changed, or any policy that could see requests for
-        the resource. Nothing is compiled for it."""
+        """Return the rules for a resource: another object when any webhook has changed, or any
+        policy that could see requests for the resource. Nothing is compiled for it."""
         self.latest.enter(self.state())  # both halves of a write ask; four views take 64 calls
         rules = self.latest.found.get(resource)
         if rules is None:
@@ -139,7 +139,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return self._kept_out(request) or self.of.plugins.mutate(draft, request, self.of.world)
 
     def _kept_out(self, request: Request) -> StatusError | None:
-        """Nothing is created, by an apply neither, whose definition is on its way out."""
+        """Return the refusal of a create whose definition is on its way out, by an apply too."""
         resource = self._call.endpoint.resource
         if request.operation is not Operation.CREATE or not resource.custom:
             return None

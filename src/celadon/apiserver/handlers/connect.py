@@ -96,7 +96,7 @@ def kubelet_of(world: Lookups, namespace: str, name: str, container: str | None)
 
 
 def node_of(pod: JsonObject) -> str:
-    """Empty as long as there is none."""
+    """Return the node of a pod, empty as long as it has none."""
     return (pod.get("spec") or {}).get("nodeName") or ""
 
 

@@ -181,8 +181,8 @@ class Forms:
         return tables.custom_shape(endpoint.resource, definition)
 
     def check(self) -> None:
-        """After everything is done, even if an error is what is shown. Raises StatusError for what
-        no table can include."""
+        """Raise StatusError for what no table can include. Call it after everything is done, even
+        if an error is what is shown."""
         if self.accepted.form is Form.TABLE:
             tables.included_object(self.call.request)
 

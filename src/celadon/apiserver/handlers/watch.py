@@ -352,7 +352,8 @@ class Watching:
     def _states(
         self, event: Event, resource: Resource
     ) -> tuple[JsonObject | None, JsonObject | None]:
-        """Before and after; all watchers of an event, who come one after the other, share them."""
+        """Return the object before and after; all watchers of an event, who come one after the
+        other, share them."""
         event_seen, resource_seen, states = self._seen
         if event is not event_seen or resource is not resource_seen:
             states = self._shown(event.previous, resource), self._shown(event.entry, resource)
@@ -494,7 +495,7 @@ class _Stream:
         return self._watching.defined_by(self._request) is not self._defined_by
 
     def _bookmarks(self, start: float, deadline: float) -> Iterator[float]:
-        """When bookmarks are due; never, if the client did not allow them."""
+        """Yield when bookmarks are due; never, if the client did not allow them."""
         if self._request.options.allow_bookmarks:
             due = start + BOOKMARK_SECONDS
             while due < deadline - LAST_BOOKMARK_SECONDS:

@@ -647,7 +647,8 @@ class Writer:
         return self._admission.claim_status_errors(call, new, old) if is_on else ()
 
     def _surroundings(self, call: Call) -> Surroundings:
-        """Asked on the loop, which a step in a worker would have to wait for."""
+        """Return the surroundings of a write, asked for on the loop: a step in a worker would have
+        to wait for it."""
         world = self._world
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 

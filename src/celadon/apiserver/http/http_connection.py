@@ -190,7 +190,7 @@ class Surroundings(Protocol):
     """Tells whose authorities have signed a certificate, where not only those of clients can."""
 
     def make_room(self) -> None:
-        """There are too many connections, or they hold too much."""
+        """Close connections: there are too many, or they hold too much."""
         ...
 
     def rest(self, connection: Connection) -> None:

@@ -302,7 +302,7 @@ def _careful_headers(block: bytes) -> Iterator[Header]:
 
 
 def _joined_lines(block: bytes) -> Iterator[bytes]:
-    """Each with the lines that go on with it, which begin with a space."""
+    """Yield each line with those that go on with it, which begin with a space."""
     pieces: list[bytes] = []
     for line in block.split(b"\n"):
         text = line.removesuffix(b"\r")

@@ -128,7 +128,8 @@ EXISTS: Final = 409
 async def create_objects(
     server: ApiServer, objects: Iterable[tuple[str, JsonObject]], token: str
 ) -> None:
-    """Each with its place, for errors. Raises StartError for one that is refused."""
+    """Create the objects, each with its place, for errors. Raises StartError for one that is
+    refused."""
     for place, obj in in_creation_order(objects):
         await server.controllers.caught_up()
         resource = server.served.current().catalog.by_gvk(metadata.gvk(obj))
@@ -221,7 +222,7 @@ class WatchedManifests:
         return True
 
     def _path(self, obj: JsonObject) -> str:
-        """Empty for an unknown kind."""
+        """Return the path of an object, empty for an unknown kind."""
         resource = self._server.served.current().catalog.by_gvk(metadata.gvk(obj))
         if resource is None:
             return ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain, repeat
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -123,7 +124,7 @@ class Series:
         self.total += value
 
     def observe_for(self, nanoseconds: int, value: float) -> None:
-        """Once at the end of each, as upstream's timing histograms."""
+        """Observe a value once at the end of each nanosecond, as upstream's timing histograms."""
         self.counts[bisect_left(self._bounds, value)] += nanoseconds
         self.total += value * nanoseconds
 
@@ -260,6 +261,10 @@ def _distributed(
         yield f"{about.name}_count{of_series} {number(sums[-1])}\n"
 
 
+_alpha = partial(Description, stability="ALPHA")
+_beta = partial(Description, stability="BETA")
+_stable = partial(Description, stability="STABLE")
+
 RESOURCE_LABELS: Final = ("group", "version", "resource", "subresource", "scope")
 
 REQUEST_BOUNDS: Final = (
@@ -278,121 +283,106 @@ COMMON_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 """Upper ends of buckets. Those of requests, answers, events, admission and checks are upstream's,
 the common ones are those of Prometheus' libraries."""
 
-UNAVAILABLE: Final = Description(
+UNAVAILABLE: Final = _alpha(
     "aggregator_unavailable_apiservice",
     "Gauge of APIServices which are marked as unavailable broken down by APIService name.",
     ("name",),
-    "ALPHA",
 )
-UNAVAILABLE_TOTAL: Final = Description(
+UNAVAILABLE_TOTAL: Final = _alpha(
     "aggregator_unavailable_apiservice_total",
     "Counter of APIServices which are marked as unavailable broken down by APIService name and "
     "reason.",
     ("name", "reason"),
-    "ALPHA",
 )
-CONVERSION_SECONDS: Final = Description(
+CONVERSION_SECONDS: Final = _alpha(
     "apiserver_conversion_webhook_duration_seconds",
     "Conversion webhook request latency",
     ("result", "failure_type"),
-    "ALPHA",
 )
-CONVERSION_REQUESTS: Final = Description(
+CONVERSION_REQUESTS: Final = _alpha(
     "apiserver_conversion_webhook_request_total",
     "Counter for conversion webhook requests with success/failure and failure error type",
     ("result", "failure_type"),
-    "ALPHA",
 )
-DEFINITION_CONVERSION_SECONDS: Final = Description(
+DEFINITION_CONVERSION_SECONDS: Final = _alpha(
     "apiserver_crd_conversion_webhook_duration_seconds",
     "CRD webhook conversion duration in seconds",
     ("crd_name", "from_version", "to_version", "succeeded"),
-    "ALPHA",
 )
-REQUESTS: Final = Description(
+REQUESTS: Final = _stable(
     "apiserver_request_total",
     "Counter of apiserver requests broken out for each verb, dry run value, group, "
     "version, resource, scope, component, and HTTP response code.",
     ("verb", "dry_run", *RESOURCE_LABELS, "component", "code"),
-    "STABLE",
 )
-REQUEST_SECONDS: Final = Description(
+REQUEST_SECONDS: Final = _stable(
     "apiserver_request_duration_seconds",
     "Response latency distribution in seconds for each verb, dry run value, group, "
     "version, resource, subresource, scope and component.",
     ("verb", "dry_run", *RESOURCE_LABELS, "component"),
-    "STABLE",
 )
-RESPONSE_BYTES: Final = Description(
+RESPONSE_BYTES: Final = _stable(
     "apiserver_response_sizes",
     "Response size distribution in bytes for each group, version, verb, resource, "
     "subresource, scope and component.",
     ("verb", *RESOURCE_LABELS, "component"),
-    "STABLE",
 )
-TERMINATIONS: Final = Description(
+TERMINATIONS: Final = _alpha(
     "apiserver_request_terminations_total",
     "Number of requests which apiserver terminated in self-defense.",
     ("verb", *RESOURCE_LABELS, "component", "code"),
-    "ALPHA",
 )
-LONG_RUNNING: Final = Description(
+LONG_RUNNING: Final = _stable(
     "apiserver_longrunning_requests",
     "Gauge of all active long-running apiserver requests broken out by verb, group, "
     "version, resource, scope and component. Not all requests are tracked this way.",
     ("verb", *RESOURCE_LABELS, "component"),
-    "STABLE",
 )
-WATCH_EVENTS: Final = Description(
+WATCH_EVENTS: Final = _alpha(
     "apiserver_watch_events_total",
     "Number of events sent in watch clients",
     ("group", "version", "resource"),
-    "ALPHA",
 )
-WATCH_EVENT_BYTES: Final = Description(
+WATCH_EVENT_BYTES: Final = _alpha(
     "apiserver_watch_events_sizes",
     "Watch event size distribution in bytes",
     ("group", "version", "resource"),
-    "ALPHA",
 )
-AUTHENTICATIONS: Final = Description(
-    "authentication_attempts", "Counter of authenticated attempts.", ("result",), "ALPHA"
+AUTHENTICATIONS: Final = _alpha(
+    "authentication_attempts",
+    "Counter of authenticated attempts.",
+    ("result",),
 )
-AUTHORIZATIONS: Final = Description(
+AUTHORIZATIONS: Final = _alpha(
     "apiserver_authorization_decisions_total",
     "Total number of terminal decisions made by an authorizer split by authorizer "
     "type, name, and decision.",
     ("type", "name", "decision"),
-    "ALPHA",
 )
-AUDIT_EVENTS: Final = Description(
+AUDIT_EVENTS: Final = _alpha(
     "apiserver_audit_event_total",
     "Counter of audit events generated and sent to the audit backend.",
     (),
-    "ALPHA",
 )
-AUDIT_ERRORS: Final = Description(
+AUDIT_ERRORS: Final = _alpha(
     "apiserver_audit_error_total",
     "Counter of audit events that failed to be audited properly. Plugin identifies the "
     "plugin affected by the error.",
     ("plugin",),
-    "ALPHA",
 )
-ADMISSION_SECONDS: Final = Description(
+ADMISSION_SECONDS: Final = _stable(
     "apiserver_admission_controller_admission_duration_seconds",
     "Admission controller latency histogram in seconds, identified by name and broken "
     "out for each operation and API resource and type (validate or admit).",
     ("name", "type", "operation", "rejected"),
-    "STABLE",
 )
-WEBHOOK_SECONDS: Final = Description(
+WEBHOOK_SECONDS: Final = _stable(
     "apiserver_admission_webhook_admission_duration_seconds",
     "Admission webhook latency histogram in seconds, identified by name and broken out "
     "for each operation and API resource and type (validate or admit).",
     ("name", "type", "operation", "rejected"),
-    "STABLE",
 )
-WEBHOOK_REJECTIONS: Final = Description(
+WEBHOOK_REJECTIONS: Final = _alpha(
     "apiserver_admission_webhook_rejection_count",
     "Admission webhook rejection count, identified by name and broken out for each "
     "admission type (validating or admit) and operation. Additional labels specify an error "
@@ -402,85 +392,76 @@ WEBHOOK_REJECTIONS: Final = Description(
     "400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality "
     "bounded.",
     ("name", "type", "operation", "error_type", "rejection_code"),
-    "ALPHA",
 )
-WEBHOOK_FAIL_OPENS: Final = Description(
+WEBHOOK_FAIL_OPENS: Final = _alpha(
     "apiserver_admission_webhook_fail_open_count",
     "Admission webhook fail open count, identified by name and broken out for each "
     "admission type (validating or admit).",
     ("name", "type"),
-    "ALPHA",
 )
-WEBHOOK_REQUESTS: Final = Description(
+WEBHOOK_REQUESTS: Final = _alpha(
     "apiserver_admission_webhook_request_total",
     "Admission webhook request total, identified by name and broken out for each "
     "admission type (validating or admit) and operation. Additional labels specify "
     "whether the request was rejected or not and an HTTP status code. Codes greater than 600 "
     "are truncated to 600, to keep the metrics cardinality bounded.",
     ("name", "type", "operation", "code", "rejected"),
-    "ALPHA",
 )
-CONDITION_EXCLUSIONS: Final = Description(
+CONDITION_EXCLUSIONS: Final = _alpha(
     "apiserver_admission_match_condition_exclusions_total",
     "Admission match condition evaluation exclusions count, identified by name of resource "
     "containing the match condition and broken out for each kind containing matchConditions "
     "(webhook or policy), operation and admission type (validate or admit).",
     ("name", "kind", "type", "operation"),
-    "ALPHA",
 )
-POLICY_CHECKS: Final = Description(
+POLICY_CHECKS: Final = _beta(
     "apiserver_validating_admission_policy_check_total",
     "Validation admission policy check total, labeled by policy and further identified "
     "by binding and enforcement action taken.",
     ("policy", "policy_binding", "error_type", "enforcement_action"),
-    "BETA",
 )
-POLICY_CHECK_SECONDS: Final = Description(
+POLICY_CHECK_SECONDS: Final = _beta(
     "apiserver_validating_admission_policy_check_duration_seconds",
     "Validation admission latency for individual validation expressions in seconds, "
     "labeled by policy and further including binding and enforcement action taken.",
     ("policy", "policy_binding", "error_type", "enforcement_action"),
-    "BETA",
 )
-MUTATION_CHECKS: Final = Description(
+MUTATION_CHECKS: Final = _alpha(
     "apiserver_mutating_admission_policy_check_total",
     "Mutation admission policy check total, labeled by policy and further identified by binding.",
     ("policy", "policy_binding", "error_type"),
-    "ALPHA",
 )
-MUTATION_CHECK_SECONDS: Final = Description(
+MUTATION_CHECK_SECONDS: Final = _alpha(
     "apiserver_mutating_admission_policy_check_duration_seconds",
     "Mutation admission latency for individual mutation expressions in seconds, labeled by "
     "policy and binding.",
     ("policy", "policy_binding", "error_type"),
-    "ALPHA",
 )
-STATIC_RELOADS: Final = Description(
+STATIC_RELOADS: Final = _alpha(
     "apiserver_manifest_admission_config_controller_automatic_reloads_total",
     "Total number of automatic reloads of admission manifest configuration split by status, "
     "plugin, and apiserver identity.",
     ("status", "plugin", "apiserver_id_hash"),
-    "ALPHA",
 )
-STATIC_RELOAD_TIMES: Final = Description(
+STATIC_RELOAD_TIMES: Final = _alpha(
     "apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds",
     "Timestamp of the last automatic reload of admission manifest configuration split by "
     "status, plugin, and apiserver identity.",
     ("status", "plugin", "apiserver_id_hash"),
-    "ALPHA",
 )
-STATIC_CONFIGURATIONS: Final = Description(
+STATIC_CONFIGURATIONS: Final = _alpha(
     "apiserver_manifest_admission_config_controller_last_config_info",
     "Information about the last applied admission manifest configuration with hash as label, "
     "split by plugin and apiserver identity.",
     ("plugin", "apiserver_id_hash", "hash"),
-    "ALPHA",
 )
-COMPILATION_SECONDS: Final = Description(
-    "apiserver_cel_compilation_duration_seconds", "CEL compilation time in seconds.", (), "BETA"
+COMPILATION_SECONDS: Final = _beta(
+    "apiserver_cel_compilation_duration_seconds",
+    "CEL compilation time in seconds.",
+    (),
 )
-EVALUATION_SECONDS: Final = Description(
-    "apiserver_cel_evaluation_duration_seconds", "CEL evaluation time in seconds.", (), "BETA"
+EVALUATION_SECONDS: Final = _beta(
+    "apiserver_cel_evaluation_duration_seconds", "CEL evaluation time in seconds."
 )
 POLICY_SECONDS: Final = Description(
     "celadon_validating_admission_policy_duration_seconds",
@@ -488,158 +469,137 @@ POLICY_SECONDS: Final = Description(
     "allowed, denied (also by warning or audit alone) or error.",
     ("policy", "result"),
 )
-IN_FLIGHT: Final = Description(
+IN_FLIGHT: Final = _stable(
     "apiserver_current_inflight_requests",
     "Maximal number of currently used inflight request limit of this apiserver per "
     "request kind in last second.",
     ("request_kind",),
-    "STABLE",
 )
 _FLOW: Final = ("priority_level", "flow_schema")
-FLOW_WAITING: Final = Description(
+FLOW_WAITING: Final = _beta(
     "apiserver_flowcontrol_current_inqueue_requests",
     "Number of requests currently pending in queues of the API Priority and Fairness subsystem",
     _FLOW,
-    "BETA",
 )
-FLOW_EXECUTING: Final = Description(
+FLOW_EXECUTING: Final = _beta(
     "apiserver_flowcontrol_current_executing_requests",
     "Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in the "
     "API Priority and Fairness subsystem",
     _FLOW,
-    "BETA",
 )
-FLOW_DISPATCHED: Final = Description(
+FLOW_DISPATCHED: Final = _beta(
     "apiserver_flowcontrol_dispatched_requests_total",
     "Number of requests executed by API Priority and Fairness subsystem",
     _FLOW,
-    "BETA",
 )
-FLOW_REJECTED: Final = Description(
+FLOW_REJECTED: Final = _beta(
     "apiserver_flowcontrol_rejected_requests_total",
     "Number of requests rejected by API Priority and Fairness subsystem",
     (*_FLOW, "reason"),
-    "BETA",
 )
 FLOW_BOUNDS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
-FLOW_EXECUTION_SECONDS: Final = Description(
+FLOW_EXECUTION_SECONDS: Final = _alpha(
     "apiserver_flowcontrol_request_execution_seconds",
     "Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution "
     "in the API Priority and Fairness subsystem",
     (*_FLOW, "type"),
-    "ALPHA",
 )
-FLOW_WAIT_SECONDS: Final = Description(
+FLOW_WAIT_SECONDS: Final = _beta(
     "apiserver_flowcontrol_request_wait_duration_seconds",
     "Length of time a request spent waiting in its queue",
     (*_FLOW, "execute"),
-    "BETA",
 )
-FLOW_SEATS: Final = Description(
+FLOW_SEATS: Final = _beta(
     "apiserver_flowcontrol_nominal_limit_seats",
     "Nominal number of execution seats configured for each priority level",
     ("priority_level",),
-    "BETA",
 )
-FLOW_LEAST_SEATS: Final = Description(
+FLOW_LEAST_SEATS: Final = _alpha(
     "apiserver_flowcontrol_lower_limit_seats",
     "Configured lower bound on number of execution seats available to each priority level",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_MOST_SEATS: Final = Description(
+FLOW_MOST_SEATS: Final = _alpha(
     "apiserver_flowcontrol_upper_limit_seats",
     "Configured upper bound on number of execution seats available to each priority level",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_CURRENT_SEATS: Final = Description(
+FLOW_CURRENT_SEATS: Final = _alpha(
     "apiserver_flowcontrol_current_limit_seats",
     "current derived number of execution seats available to each priority level",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_HIGHEST_DEMAND: Final = Description(
+FLOW_HIGHEST_DEMAND: Final = _alpha(
     "apiserver_flowcontrol_demand_seats_high_watermark",
     "High watermark, over last adjustment period, of demand_seats",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_AVERAGE_DEMAND: Final = Description(
+FLOW_AVERAGE_DEMAND: Final = _alpha(
     "apiserver_flowcontrol_demand_seats_average",
     "Time-weighted average, over last adjustment period, of demand_seats",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_DEMAND_DEVIATION: Final = Description(
+FLOW_DEMAND_DEVIATION: Final = _alpha(
     "apiserver_flowcontrol_demand_seats_stdev",
     "Time-weighted standard deviation, over last adjustment period, of demand_seats",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_SMOOTHED_DEMAND: Final = Description(
+FLOW_SMOOTHED_DEMAND: Final = _alpha(
     "apiserver_flowcontrol_demand_seats_smoothed",
     "Smoothed seat demands",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_TARGET_SEATS: Final = Description(
-    "apiserver_flowcontrol_target_seats", "Seat allocation targets", ("priority_level",), "ALPHA"
+FLOW_TARGET_SEATS: Final = _alpha(
+    "apiserver_flowcontrol_target_seats",
+    "Seat allocation targets",
+    ("priority_level",),
 )
-FLOW_EXECUTING_SEATS: Final = Description(
+FLOW_EXECUTING_SEATS: Final = _beta(
     "apiserver_flowcontrol_current_executing_seats",
     "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, "
     "any stage otherwise) requests in the API Priority and Fairness subsystem",
     _FLOW,
-    "BETA",
 )
-FLOW_WAITING_SEATS: Final = Description(
+FLOW_WAITING_SEATS: Final = _alpha(
     "apiserver_flowcontrol_current_inqueue_seats",
     "Number of seats currently pending in queues of the API Priority and Fairness subsystem",
     _FLOW,
-    "ALPHA",
 )
-FLOW_WIDTHS: Final = Description(
+FLOW_WIDTHS: Final = _alpha(
     "apiserver_flowcontrol_work_estimated_seats",
     "Number of estimated seats (maximum of initial and final seats) associated with requests in "
     "API Priority and Fairness",
     _FLOW,
-    "ALPHA",
 )
 FLOW_WIDTH_BOUNDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0)
-FLOW_FRACTION: Final = Description(
+FLOW_FRACTION: Final = _alpha(
     "apiserver_flowcontrol_seat_fair_frac",
     "Fair fraction of server's concurrency to allocate to each priority level that can use it",
     (),
-    "ALPHA",
 )
-FLOW_WATCHES: Final = Description(
+FLOW_WATCHES: Final = _alpha(
     "apiserver_flowcontrol_watch_count_samples",
     "count of watchers for mutating requests in API Priority and Fairness",
     _FLOW,
-    "ALPHA",
 )
 FLOW_WATCH_BOUNDS: Final = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)
-FLOW_QUEUE_LENGTHS: Final = Description(
+FLOW_QUEUE_LENGTHS: Final = _alpha(
     "apiserver_flowcontrol_request_queue_length_after_enqueue",
     "Length of queue in the API Priority and Fairness subsystem, as seen by each request after it "
     "is enqueued",
     _FLOW,
-    "ALPHA",
 )
 FLOW_LENGTH_BOUNDS: Final = (0.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0)
-FLOW_FORMER_SEATS: Final = Description(
+FLOW_FORMER_SEATS: Final = _alpha(
     "apiserver_flowcontrol_request_concurrency_limit",
     "Nominal number of execution seats configured for each priority level",
     ("priority_level",),
-    "ALPHA",
 )
-FLOW_FORMER_EXECUTING: Final = Description(
+FLOW_FORMER_EXECUTING: Final = _alpha(
     "apiserver_flowcontrol_request_concurrency_in_use",
     "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, "
     "any stage otherwise) requests in the API Priority and Fairness subsystem",
     _FLOW,
-    "ALPHA",
 )
 FLOW_DEMAND: Final = Description(
     "apiserver_flowcontrol_demand_seats",
@@ -665,18 +625,16 @@ FLOW_REQUEST_USE: Final = Description(
     ("phase", "priority_level"),
 )
 FLOW_REQUEST_USE_BOUNDS: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
-RESOURCE_OBJECTS: Final = Description(
+RESOURCE_OBJECTS: Final = _alpha(
     "apiserver_resource_objects",
     "Number of stored objects at the time of last check split by kind. "
     "In case of a fetching error, the value will be -1.",
     ("group", "resource"),
-    "ALPHA",
 )
-STORAGE_OBJECTS: Final = Description(
+STORAGE_OBJECTS: Final = _stable(
     "apiserver_storage_objects",
     "[DEPRECATED, consider using apiserver_resource_objects instead] Number of "
     "stored objects at the time of last check split by kind. "
     "In case of a fetching error, the value will be -1.",
     ("resource",),
-    "STABLE",
 )

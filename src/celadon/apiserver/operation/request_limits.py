@@ -144,7 +144,7 @@ class InFlight:
 
     @contextlib.contextmanager
     def watching(self, info: RequestInfo) -> Iterator[None]:
-        """While a watch is open."""
+        """Count a watch while it is open."""
         self.watches += 1
         try:
             with self.watched.watching(info):
@@ -288,7 +288,7 @@ async def within(
 
 
 async def in_task() -> None:
-    """Go on within a task."""
+    """Go on in a task, which is begun where there is none."""
     if asyncio.current_task() is None:
         await asyncio.sleep(0)
 

@@ -669,7 +669,7 @@ class MutationTimer:
         self._last = _Mark()
 
     def begin(self) -> float:
-        """Before something is measured; when it was."""
+        """Begin to measure; return the time."""
         self._last.time = now = self._clock()
         return now
 
@@ -682,7 +682,7 @@ class MutationTimer:
         self._metrics.mutation_check_seconds.observe(seconds, labels)
 
     def ended(self, began: float, operation: str, *, rejected: bool) -> None:
-        """After a round."""
+        """Note that a round has ended."""
         labels = (MUTATING_POLICIES, "admit", operation, str(rejected).lower())
         self._metrics.admission_seconds.observe(self._clock() - began, labels)
 

@@ -327,7 +327,7 @@ def included_object(request: HttpRequest) -> IncludedObject:
 def list_table(
     shape: TableShape, meta: JsonObject, objects: Iterable[JsonObject], form: TableForm, now: float
 ) -> JsonDict:
-    """`meta` is the metadata of the list."""
+    """Return a table with a row for each object; `meta` is the metadata of the list."""
     ordered = objects if shape.order is None else sorted(objects, key=shape.order)
     return _table(shape, meta, [_row(shape, obj, form, now) for obj in ordered], form)
 

@@ -92,7 +92,7 @@ class _Entry(NamedTuple):
 
 
 def _either(left: _Entry | None, right: _Entry | None) -> _Entry | None:
-    """Known only where both are."""
+    """Return what is known of either: only what is known of both."""
     if left is None or right is None:
         return None
     return _Entry(left.kind, left.key.union(right.key), left.value.union(right.value))

@@ -367,7 +367,8 @@ class Context:
         return self._is_plainly(node, kind)
 
     def _is_plainly(self, node: Expr, kind: type | None) -> bool:
-        """Without looking into further rows, which may be nested deeply."""
+        """Return whether a node is of a class for certain, without looking into further rows, which
+        may be nested deeply."""
         is_row = isinstance(node, Call) and node.function in _ARITHMETIC
         return self.certain(node) is kind if not is_row or self.is_constant(node) else False
 

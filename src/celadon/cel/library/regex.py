@@ -108,7 +108,8 @@ def _reference(escaped: str, replacement: str, groups: int) -> str | int:
 def _replaced(
     text: Argument, pattern: Argument, replacement: Argument, *others: Argument
 ) -> Polynomial:
-    """Each match may be replaced by the whole replacement, and stand in it often."""
+    """Bound the size of a replacement: each match may be replaced by the whole replacement, and
+    stand in it often."""
     return text.size + (text.size + text.size) * replacement.size
 
 

@@ -280,8 +280,6 @@ CONVERSIONS: tuple[Function, ...] = (
 )
 
 
-# --- The standard library ----------------------------------------------------
-
 # --- Time functions ----------------------------------------------------------
 #
 # The parts of timestamps and durations as member functions, plain and with a time zone.

@@ -193,7 +193,7 @@ def expand(nodes: Nodes, macro: Macro, call: Call, *, keep_call: bool) -> Expr |
 
 
 def _copy(nodes: Nodes, root: Expr) -> Expr:
-    """Without recursion: expansions of nested macros may be very deep."""
+    """Copy a tree without recursion: expansions of nested macros may be very deep."""
     copies: dict[int, Expr] = {}
     pending: list[tuple[Expr, bool]] = [(root, False)]
     while pending:

@@ -137,7 +137,8 @@ def _strip_string(node: pattern_tree.Node, shared: pattern_tree.Node) -> pattern
 def _leading_chars(
     node: pattern_tree.Node, shared: pattern_tree.Node | None
 ) -> pattern_tree.Node | None:
-    """Only a set, or a fixed number of one: sharing more would change which branch wins."""
+    """Return the characters that branches may share: only a set, or a fixed number of one. To share
+    more would change which branch wins."""
     first = _first(node)
     sole = (
         first.sub if isinstance(first, pattern_tree.Repeat) and first.least == first.most else first

@@ -51,24 +51,24 @@ class Addr:
 
     @property
     def is_loopback(self) -> bool:
-        """In `127.0.0.0/8`, or `::1`."""
+        """Return whether it is in `127.0.0.0/8`, or `::1`."""
         return self.value >> 24 == 127 if self.is_v4 else self.value == 1
 
     @property
     def is_multicast(self) -> bool:
-        """In `224.0.0.0/4` or `ff00::/8`."""
+        """Return whether it is in `224.0.0.0/4` or `ff00::/8`."""
         return self.value >> 28 == 0xE if self.is_v4 else self.value >> 120 == 0xFF
 
     @property
     def is_link_local_multicast(self) -> bool:
-        """In `224.0.0.0/24`, or `ff02::/16` whatever the flags."""
+        """Return whether it is in `224.0.0.0/24`, or in `ff02::/16` whatever the flags."""
         if self.is_v4:
             return self.value >> 8 == 0xE00000
         return (self.value >> 112) & 0xFF0F == 0xFF02
 
     @property
     def is_link_local_unicast(self) -> bool:
-        """In `169.254.0.0/16` or `fe80::/10`."""
+        """Return whether it is in `169.254.0.0/16` or `fe80::/10`."""
         if self.is_v4:
             return self.value >> 16 == 0xA9FE
         return self.value >> 118 == 0xFE80 >> 6
@@ -217,7 +217,7 @@ def _parse_v6(text: str) -> Addr:
 
 
 def _parse_groups(text: str, rest: str, gap: int) -> tuple[list[int], int, str]:
-    """Up to eight groups, where `::` was, and what is left of the text."""
+    """Return up to eight groups, where `::` was, and what is left of the text."""
     groups: list[int] = []
     while len(groups) < _GROUPS:
         width = _group_width(text, rest)

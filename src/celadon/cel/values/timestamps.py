@@ -133,7 +133,7 @@ class Timestamp:
 
 
 def timestamp_overflow() -> EvaluationError:
-    """Beyond the years 1 to 9999."""
+    """Return the error for a time beyond the years 1 to 9999."""
     return EvaluationError("timestamp overflow")
 
 

@@ -122,8 +122,8 @@ def _height(part: list[Value]) -> int:
 
 
 def _joined(left: list[Value], right: list[Value]) -> JoinedList:
-    """Both, in balance: the lower one goes to the side of the higher one, as far down as it has its
-    equals."""
+    """Join two lists in balance: the lower one goes to the side of the higher one, as far down as
+    it has its equals."""
     difference = _height(left) - _height(right)
     if difference > 1 and isinstance(left, JoinedList):
         return _balanced(left.left, _joined(left.right, right))
@@ -133,7 +133,7 @@ def _joined(left: list[Value], right: list[Value]) -> JoinedList:
 
 
 def _balanced(left: list[Value], right: list[Value]) -> JoinedList:
-    """Both, whose heights differ by two at most, rotated where needed."""
+    """Join two lists whose heights differ by two at most, rotated where needed."""
     difference = _height(left) - _height(right)
     if difference > 1 and isinstance(left, JoinedList):
         outer, inner = left.left, left.right

@@ -235,8 +235,6 @@ def _leaf_items(data: Data, page: _Page) -> Iterator[Item]:
         yield Item(data[key:value], value, value_size, bool(flags & _HOLDS_BUCKET))
 
 
-# --- Snapshots ---------------------------------------------------------------
-
 # --- Revisions of a snapshot -------------------------------------------------
 #
 # What etcd keeps in its database: every revision of every key since the last compaction.
@@ -383,8 +381,6 @@ def _varint(message: bytes, index: int) -> tuple[int, int]:
         shift += 7
     raise BoltError("a revision is cut off")
 
-
-# --- Snapshots ---------------------------------------------------------------
 
 # --- Stored values -----------------------------------------------------------
 #
@@ -580,7 +576,8 @@ def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects
 
 
 def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObjects | Problem:
-    """Every value is looked at, so none that is damaged is met later. BoltError."""
+    """Return the objects. Every value is looked at, so none that is damaged is met later. Raises
+    BoltError."""
     root = prefix.rstrip("/").encode() + b"/"
     under = [key for key in snapshot.keys if key.startswith(root)]
     if snapshot.keys and not under:

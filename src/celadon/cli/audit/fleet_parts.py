@@ -580,6 +580,6 @@ def _read(kind: type[T], plain: object) -> T | None:
 
 
 def key_of(*parts: object) -> str:
-    """Tells a result from all others: a digest of what it is the result of. Parts are told apart by
-    their representation."""
+    """Return what tells a result from all others: a digest of what it is the result of. Parts are
+    told apart by their representation."""
     return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()

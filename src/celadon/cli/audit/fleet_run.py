@@ -94,9 +94,6 @@ class KeptPages:
         return key
 
 
-# --- The run -----------------------------------------------------------------
-
-
 # --- Fleet work --------------------------------------------------------------
 #
 # What a worker does, wherever it runs: survey a source, audit a part of one.
@@ -167,7 +164,7 @@ def _surveyed(job: Job, source: fleet_parts.Source) -> SurveyedSource:
 
 @functools.lru_cache(maxsize=2)
 def _snapshot(source: fleet_parts.Source) -> audit_inputs.Inputs:
-    """Each worker opens it for itself."""
+    """Return the inputs of a snapshot, which each worker opens for itself."""
     return audit_inputs.given_inputs((), (source.snapshot,), source.prefix)
 
 
@@ -274,7 +271,7 @@ class Engine(Protocol):
         ...
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Has it done some time. Raises whatever a broken engine raises."""
+        """Have some work done at some time. Raises whatever a broken engine raises."""
         ...
 
     def renew(self) -> None:

@@ -481,7 +481,7 @@ class ObjectAuditor:
         return matched
 
     def _group(self, request: admission.Request, plan: _KindPlan) -> str:
-        """Empty where nobody asked for groups."""
+        """Return the group of a request, empty where nobody asked for groups."""
         if self._settings.summary_by == "policy":
             return ""
         label = self._settings.label

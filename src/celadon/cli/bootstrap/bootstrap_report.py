@@ -326,8 +326,6 @@ def _holds(whole: object, part: object) -> bool:
     return bool(whole == part)
 
 
-# --- The report --------------------------------------------------------------
-
 # --- Lock chains -------------------------------------------------------------
 #
 # From what was refused to what it keeps from coming about: one chain per culprit.

@@ -144,7 +144,7 @@ class Cluster:
         return self.engines.sets
 
     def asking(self) -> ChainSetup:
-        """Whom objects are shown to beside the validating policies."""
+        """Return who is asked about objects beside the validating policies."""
         engine, world, prepare = self.engines.mutating, self.world, self.prepare
         if engine is None:
             return ChainSetup(world, prepare, None, self.webhooks)

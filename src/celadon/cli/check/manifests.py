@@ -493,7 +493,7 @@ def described(
 
 
 def _sorted(manifests: Manifests) -> Manifests:
-    """With what can be said once every document has its part."""
+    """Return the manifests with what can be said once every document has its part."""
     params = _param_kinds((*manifests.policies, *manifests.mutating_policies))
     manifests.also_looked_up += manifests.admitted.of_kinds(_looked_up_kinds(params))
     for part in manifests.given:
@@ -649,7 +649,7 @@ def unknown_kind(parts: Parts, manifests: Manifests) -> str:
 
 
 def _defined_kind(document: Document) -> str:
-    """In lower case, the kind that a CustomResourceDefinition defines; else empty."""
+    """Return the kind that a CustomResourceDefinition defines, in lower case; else empty."""
     spec = document.value.get("spec")
     names = spec.get("names") if isinstance(spec, dict) else None
     return str(names.get("kind")).lower() if isinstance(names, dict) else ""

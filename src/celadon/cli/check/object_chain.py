@@ -213,7 +213,8 @@ class ObjectChain(Admitters, NoteTaker):
         return None if answer is None else answer.refusal
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyMutation | None:
-        """Nobody is asked about what is refused for its form."""
+        """Return what mutating policies make of a draft. Nobody is asked about what is refused for
+        its form."""
         mutators = self._asking.mutators
         if mutators is not None and self.form is None:
             self._policies = mutators.of(request, self._asking.prepare.context)

@@ -576,7 +576,7 @@ def _by_place(
 def unasked_plugins(
     choice: PluginChoice | None, counted: Mapping[Unasked, int]
 ) -> tuple[UnaskedPlugin, ...]:
-    """Whom nobody could ask, by plugin."""
+    """Return the plugins that nobody could ask."""
     if choice is None:
         return ()
     never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]

@@ -12,14 +12,7 @@ from celadon.cel import Environment
 from celadon.cel.syntax import ListLiteral, Literal, walk
 from celadon.cli import output
 from celadon.cli.exit_codes import Exit, WrongUseError
-from celadon.cli.library import (
-    LibraryPolicy,
-    chosen,
-    copy,
-    groups,
-    library,
-    topics_of,
-)
+from celadon.cli.library import LibraryPolicy, chosen, copy, groups, library, topics_of
 from celadon.cli.options import add_version, did_you_mean
 from celadon.goyaml import read_yaml
 from celadon.kube import JsonObject

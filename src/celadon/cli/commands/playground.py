@@ -124,7 +124,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads it."""
+        """Write nothing: nobody reads it."""
 
 
 # --- The command -------------------------------------------------------------

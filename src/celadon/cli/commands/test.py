@@ -218,7 +218,7 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 def _mutated(
     tests: GivenTests, chosen: RunOptions, report: RunReport, percentage: float
 ) -> RunReport:
-    """And what becomes of the policies' mutants."""
+    """Return the report with what becomes of the policies' mutants."""
     from celadon.cli.policytest.mutants.mutant_proofs import can_prove
     from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 

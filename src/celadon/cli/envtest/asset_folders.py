@@ -312,7 +312,7 @@ def _read(path: Path) -> str:
 
 
 def _take_away(place: Path) -> None:
-    """At once for whoever looks at it: under another name first."""
+    """Remove a folder at once for whoever looks at it: it gets another name first."""
     with contextlib.suppress(FileNotFoundError):
         old = Path(tempfile.mkdtemp(prefix=".old-", dir=place.parent))
         try:

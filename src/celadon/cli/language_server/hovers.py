@@ -530,7 +530,8 @@ def _base(file: EditedFile, document: Document) -> int | None:
 
 
 def _moved(part: OutlinePart, span: Span) -> OutlinePart:
-    """Into the span of what it is a part of: an alias stands where its anchor is not."""
+    """Move a part into the span of what it is a part of: an alias stands where its anchor is
+    not."""
     if span.start <= part.span.start and part.span.end <= span.end:
         return part
     start = Span(span.start, span.start)

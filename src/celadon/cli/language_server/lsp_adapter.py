@@ -235,7 +235,7 @@ class CeladonServer(LanguageServer):
 
 
 def _workspace(folder: Path) -> workspace_files.Workspace:
-    """Empty, with the configuration of a folder. Raises `ConfigError`."""
+    """Return an empty workspace with the configuration of a folder. Raises `ConfigError`."""
     return workspace_files.Workspace(lint_setup(_lint_config(folder)), layout_config(folder))
 
 

@@ -386,7 +386,8 @@ def _end(document: Document, end: int) -> int:
 
 
 def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
-    """With what stands behind a key on the line in quotes, as far as it is before the place."""
+    """Return the expression at a place when what stands behind a key on the line is put in quotes,
+    as far as it is before the place."""
     line = file.lines.line(position.line)
     match = _KEYED.fullmatch(line)
     if match is None or match[1].strip(" -:\"'") not in _EXPRESSIONS:

@@ -265,13 +265,13 @@ class Desk:
 
 
 def _untold(_: int) -> None:
-    """Nobody counts."""
+    """Do nothing: nobody counts."""
 
 
 def _said(report: Report) -> Report:
-    """Without a word on the object as long as something cannot be read or used: who reads that it
-    were admitted would take it for the answer. Nor on what controllers would create, if nobody has
-    a say in it."""
+    """Return the report without a word on the object as long as something cannot be read or used:
+    who reads that it were admitted would take it for the answer. Nor does it tell of what
+    controllers would create, if nobody has a say in it."""
     if report.problems or report.policy_errors:
         return replace(report, objects=())
     return replace(

@@ -583,7 +583,7 @@ def _case_outcomes_verdict(
     reached: set[str] | frozenset[str],
     ignored: tuple[check_report.Notice, ...],
 ) -> tuple[CaseVerdict, tuple[check_report.Violation, ...]]:
-    """And the violations that it is due to."""
+    """Return the verdict, and the violations that it is due to."""
     if refused_by_server(result):
         return CaseVerdict.INVALID, ()
     denying = tuple(violation for violation in violations if violation.denies)

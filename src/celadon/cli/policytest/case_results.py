@@ -338,8 +338,6 @@ class Doubt:
         return self.vacuity not in POINTED_OUT
 
 
-# --- Results -----------------------------------------------------------------
-
 # --- Expectations ------------------------------------------------------------
 #
 # What a case expects: a verdict, and as much more as its author wants to be sure of.
@@ -602,7 +600,7 @@ class FileResult:
 
     @property
     def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
-        """Whom nobody could ask, with the number of cases."""
+        """Return the plugins that nobody could ask, with the number of cases."""
         return unasked_plugins(
             self.plugins, Counter(x for result in self.cases for x in result.unasked)
         )

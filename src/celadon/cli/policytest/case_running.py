@@ -132,7 +132,7 @@ def _runs(policy: PolicyExplanation, violation: Violation) -> Iterator[Expressio
 
 
 def _is_of(part: Part, violation: Violation) -> bool:
-    """Also one that a variable of failed."""
+    """Return whether a violation is of a part, be it that a variable of the part failed."""
     if part.source.path.text == violation.field:
         return True
     decision = part.decision

@@ -207,8 +207,6 @@ def _wanted_labels(
     return result
 
 
-# --- The search --------------------------------------------------------------
-
 # --- Applied ways ------------------------------------------------------------
 #
 # Objects with the values in them that a way asks for (`value_search`).

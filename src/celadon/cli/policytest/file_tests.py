@@ -279,8 +279,6 @@ class ShortBindings:
         return Document(self.test.chunk, (*self.test.path, *path), value)
 
 
-# --- Fields ------------------------------------------------------------------
-
 # --- Expectation fields ------------------------------------------------------
 #
 # What stands under `expect`, to an `Expectation`.
@@ -337,7 +335,7 @@ class ExpectationReader:
         )
 
     def _verdict(self, value: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
-        """And where the message stands, if there is one."""
+        """Return the verdict that is expected, and where the message stands, if there is one."""
         short = [verdict for verdict in _SHORT if verdict.value in value]
         verdict = case_results.CaseVerdict(value["verdict"]) if "verdict" in value else None
         if len(short) + (verdict is not None) > 1:

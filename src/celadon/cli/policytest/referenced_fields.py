@@ -390,7 +390,7 @@ def _required(schema: JsonObject) -> JsonObject:
 
 
 def _value(schema: JsonObject) -> Any:  # noqa: ANN401 - any JSON
-    """Something small of a type."""
+    """Return something small of a type."""
     if "default" in schema:
         return schema["default"]
     if schema.get("enum"):

@@ -113,8 +113,6 @@ def summary(error: BaseException) -> str:
     return f"{message}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
 
 
-# --- Sources -----------------------------------------------------------------
-
 # --- Input limits ------------------------------------------------------------
 #
 # How much a file may contain, and why not more.

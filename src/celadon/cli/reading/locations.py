@@ -100,9 +100,6 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
     return node
 
 
-# --- Locations ---------------------------------------------------------------
-
-
 # --- Scalar offsets ----------------------------------------------------------
 #
 # From a character of a value to the character of the file that it was written as.
@@ -287,7 +284,8 @@ class Chunk:
         self._counted = (0, first_line) if start_line is None else (start, start_line)
 
     def plain(self) -> PlainChunk:
-        """Without what was found, which is found again; and with nothing of other documents'."""
+        """Return the chunk without what was found, which is found again; and with nothing of other
+        documents'."""
         start, end = (self.start, self.end) if self.is_json else (0, len(self.text))
         line = self._line_at(start)
         above = line - self.first_line

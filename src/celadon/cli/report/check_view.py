@@ -183,7 +183,8 @@ class _Blocks:
         return lines
 
     def _objects(self, results: list[check_report.ObjectResult]) -> Iterator[str]:
-        """Whom a block is about. The table tells of all of them, so that a few are enough here."""
+        """Yield the objects that a block is about. The table tells of all of them, so that a few
+        are enough here."""
         few = len(results) if self._look.verbosity else model.FEW
         listed = results if len(results) <= few + 1 else results[:few]
         head = "object"

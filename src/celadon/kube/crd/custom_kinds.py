@@ -9,6 +9,7 @@ Metadata is no concern of the schema: it has its own type, and is validated like
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
@@ -48,6 +49,7 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta,
     validate_object_meta_update,
 )
+from celadon.memoization import OnDemand
 from celadon.records import dataclass
 
 # --- List types --------------------------------------------------------------
@@ -239,7 +241,9 @@ class CustomKind:
 
     gvk: GroupVersionKind
     schema: Schema
-    rules: rule_validation.RulesOnDemand | None = None
+    rules: OnDemand[rule_validation.RuleValidator | None] | None = None
+    """Compiled when the first object is judged: that is the work of who writes it, and a server
+    goes through all definitions whenever one of them changes."""
     has_status: bool = False
     namespaced: bool | None = None
     """None: nobody says, and nobody looks at the namespace."""
@@ -405,7 +409,7 @@ class CustomKind:
         return outcome
 
     def _compiled_rules(self) -> rule_validation.RuleValidator | None:
-        return None if self.rules is None else self.rules.compiled()
+        return None if self.rules is None else self.rules.value
 
     def _type_errors(self, obj: JsonDict) -> Iterable[FieldError]:
         """Yield errors for a kind or `apiVersion` that a mutator has changed."""
@@ -442,8 +446,13 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
         gvk: CustomKind(
             gvk,
             schema,
-            rule_validation.RulesOnDemand(
-                schema, rule_environment, f"{gvk.kind}.{gvk.version}.{gvk.group}"
+            OnDemand(
+                functools.partial(
+                    rule_validation.rule_validator,
+                    schema,
+                    rule_environment,
+                    f"{gvk.kind}.{gvk.version}.{gvk.group}",
+                )
             ),
             _member(offered, gvk.version, "status") is not None,
             namespaced,

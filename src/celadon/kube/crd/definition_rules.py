@@ -27,7 +27,7 @@ from celadon.kube.crd.structural_schemas import (
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonObject, text_member
 from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.kube.schemas.schema_packs import Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
@@ -488,7 +488,7 @@ def _shape(
 ) -> list[FieldError]:
     """Return what can be wrong with a rule before it is compiled."""
     result = []
-    rule_text, message = _text(rule, "rule"), _text(rule, "message")
+    rule_text, message = text_member(rule, "rule"), text_member(rule, "message")
     if not trim_space(rule_text):
         result.append(fieldpath.required(path.child("rule"), NO_RULE))
     elif message and not trim_space(message):
@@ -497,13 +497,13 @@ def _shape(
         result.append(fieldpath.invalid(path.child("message"), message, MESSAGE_BROKEN.text))
     elif _has_breaks(trim_space(rule_text)) and not trim_space(message):
         result.append(fieldpath.required(path.child("message"), NO_MESSAGE))
-    expression = _text(rule, "messageExpression")
+    expression = text_member(rule, "messageExpression")
     if expression and not trim_space(expression):
         result.append(fieldpath.required(path.child("messageExpression"), EMPTY_EXPRESSION))
     reason = rule.get("reason")
     if reason is not None and reason not in _REASONS:
         result.append(fieldpath.not_supported(path.child("reason"), reason, _REASONS))
-    rule_path, place = _text(rule, "fieldPath"), path.child("fieldPath")
+    rule_path, place = text_member(rule, "fieldPath"), path.child("fieldPath")
     return result + _field_path(rule_path, place, schema, readable=readable)
 
 
@@ -520,11 +520,6 @@ def _field_path(
     if path and readable and schema is not None and field_path(path, schema) is None:
         result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
     return result
-
-
-def _text(rule: JsonObject, key: str) -> str:
-    value = rule.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _has_breaks(text: str) -> bool:

@@ -162,7 +162,7 @@ def _read(meta: object) -> JsonDict:
 def _embedded(
     value: object, schema: Schema | None, path: FieldPath
 ) -> Iterator[tuple[FieldPath, JsonDict]]:
-    """Every embedded resource with its place, what is around another one first."""
+    """Yield every embedded resource with its place, what is around another one first."""
     if schema is None:
         return
     if isinstance(value, list):

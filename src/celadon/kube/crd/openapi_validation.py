@@ -454,8 +454,8 @@ def _out_of_range(name: FieldPath, subject: str, schema: Schema) -> FieldError:
 
 
 def _alike(value: int | float, bound: float, schema: Schema) -> tuple[float, float]:
-    """Both as integers if the value is one and the schema's type can hold the bound, else both as
-    doubles."""
+    """Return both as integers if the value is one and the schema's type can hold the bound, else
+    both as doubles."""
     if value.__class__ is not int or not _is_in_range(bound, schema):
         return float(value), float(bound)
     whole = int(bound)  # of what no int64 holds a processor (amd64) makes the least one

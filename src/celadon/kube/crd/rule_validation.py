@@ -508,25 +508,6 @@ def rule_validator(
     return _build(schema, environment, owner, is_root=is_root)
 
 
-class RulesOnDemand:
-    """The rules of a resource's schema, compiled when the first object is judged: that is the work
-    of who writes it, and a server goes through all definitions whenever one of them changes."""
-
-    __slots__ = ("_compiled", "_environment", "_is_compiled", "_owner", "_schema")
-
-    def __init__(self, schema: Schema, environment: Environment, owner: str) -> None:
-        self._schema, self._environment, self._owner = schema, environment, owner
-        self._compiled: RuleValidator | None = None
-        self._is_compiled = False
-
-    def compiled(self) -> RuleValidator | None:
-        """Return the compiled rules; None if the schema has none."""
-        if not self._is_compiled:
-            self._compiled = rule_validator(self._schema, self._environment, self._owner)
-            self._is_compiled = True
-        return self._compiled
-
-
 def _build(
     schema: Schema | None, environment: Environment, place: str, *, is_root: bool = False
 ) -> RuleValidator | None:

@@ -15,7 +15,7 @@ from celadon.kube.fieldmanager import field_sets
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
-from celadon.kube.json_types import Json, JsonDict, JsonObject, same
+from celadon.kube.json_types import Json, JsonDict, JsonObject, same, text_member
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.decoded_object import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
@@ -114,18 +114,18 @@ def entries_problem(entries: object) -> str:
 def _decoded_entry(entry: object, index: int) -> tuple[ManagerId, Owned]:
     if not isinstance(entry, dict):
         raise EntryError("an entry of managedFields is an object")
-    operation, api_version = _text(entry, "operation"), _text(entry, "apiVersion")
+    operation, api_version = text_member(entry, "operation"), text_member(entry, "apiVersion")
     if operation not in (APPLY, UPDATE):
         raise EntryError("operation must be `Apply` or `Update`")
     if not api_version:
         raise EntryError("apiVersion must not be empty")
-    fields_type = _text(entry, "fieldsType")
+    fields_type = text_member(entry, "fieldsType")
     if not fields_type:
         raise EntryError(f"missing fieldsType in managed fields entry {index}")
     if fields_type != FIELDS_V1:
         raise EntryError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {index}")
     version = "" if operation == APPLY else api_version
-    name, subresource = _text(entry, "manager"), _text(entry, "subresource")
+    name, subresource = text_member(entry, "manager"), text_member(entry, "subresource")
     manager = ManagerId(name, operation, version, subresource)
     try:
         fields = field_sets.from_fields_v1(entry.get("fieldsV1") or {})
@@ -134,14 +134,9 @@ def _decoded_entry(entry: object, index: int) -> tuple[ManagerId, Owned]:
     return manager, Owned(fields, api_version)
 
 
-def _text(entry: JsonObject, key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def _time(entry: JsonObject) -> str:
     try:
-        return canonical_time(_text(entry, "time"))
+        return canonical_time(text_member(entry, "time"))
     except TimeError:
         return ""
 

@@ -531,7 +531,7 @@ def _collect_fitting_items(rule: ListRule, value: Sequence[Json], fields: FieldS
 
 
 def joined(errors: Sequence[str]) -> str:
-    """Several errors in one text."""
+    """Return several errors in one text."""
     return errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
 
 

@@ -7,13 +7,7 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 """
 
 from celadon.kube.go import go_json
-from celadon.kube.go.go_json import (
-    TOO_DEEP,
-    Document,
-    JsonSyntaxError,
-    merged_members,
-    read_json,
-)
+from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
     ADDRESS,
     EACH_BYTE,
@@ -33,12 +27,7 @@ from celadon.kube.go.go_text import (
     trim_space,
     type_text,
 )
-from celadon.kube.go.go_time import (
-    DurationError,
-    TimeError,
-    canonical_time,
-    parse_go_duration,
-)
+from celadon.kube.go.go_time import DurationError, TimeError, canonical_time, parse_go_duration
 from celadon.kube.go.go_url import URL, URLError
 from celadon.kube.go.go_url import parse as parse_url
 

@@ -170,7 +170,8 @@ def _is_simple(line: Line) -> bool:
 
 
 def _batches(texts: Iterable[str]) -> Iterator[str]:
-    """Several on a line; commas behind each but, without a space, the last of a line."""
+    """Yield items, several on a line; commas stand behind each but, without a space, the last of a
+    line."""
     batch = ""
     for text in texts:
         if batch and len(f"{batch}{text}, ".encode(errors="replace")) > _WIDTH:

@@ -184,7 +184,7 @@ def parse_request_uri(text: str) -> URL:
 
 
 def parse(text: str) -> URL:
-    """Any reference, with a fragment. Raises URLError."""
+    """Parse any reference, with a fragment. Raises URLError."""
     raw = text.encode("utf-8", "surrogatepass")
     before, _, fragment = raw.partition(b"#")
     try:
@@ -346,7 +346,8 @@ def _check_escapes(written: bytes, part: Part) -> None:
 
 
 def _may_escape(escape: bytes, part: Part) -> bool:
-    """In a host only bytes above ASCII are written as escapes, and `%25` before a zone."""
+    """Return whether an escape may stand here: in a host only for bytes above ASCII, and `%25`
+    before a zone."""
     if part not in _HOST_PARTS or escape == b"%25":
         return True
     byte = int(escape[1:], 16)

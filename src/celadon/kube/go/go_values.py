@@ -261,13 +261,13 @@ class _Path:
         return self.likeness(self.x - back, self.y - back)
 
     def take(self, edit: Edit) -> None:
-        """Goes on by one edit."""
+        """Go on by one edit."""
         self.edits.append(edit)
         self.x += self.step * (edit is not Edit.ADDED)
         self.y += self.step * (edit is not Edit.REMOVED)
 
     def connect(self, x: int, y: int) -> None:
-        """Goes on to a place."""
+        """Go on to a place."""
         while self._left(x, y)[0] > 0 and self._left(x, y)[1] > 0:
             of_x, of_y = self._left(x, y)
             likeness = self.next()

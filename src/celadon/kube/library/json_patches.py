@@ -63,7 +63,7 @@ class PatchObject(extend.Record):
 
     @property
     def is_zero(self) -> bool:
-        """Has it no fields?"""
+        """Return whether it has no fields."""
         return not self.fields
 
 

@@ -85,8 +85,8 @@ def message_of(gvk: GroupVersionKind) -> str | None:
 
 @per_release()
 def message_fields(name: str) -> tuple[MessageField, ...]:
-    """In the order of Go's structs, in which JSON has them. KeyError for a name that is not in the
-    table."""
+    """Return the fields in the order of Go's structs, in which JSON has them. Raises KeyError for a
+    name that is not in the table."""
     package = ".".join(name.split(".")[:2])
     return tuple(_field(line, package) for line in _lines()[name].splitlines())
 

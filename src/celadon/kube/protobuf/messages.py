@@ -153,7 +153,7 @@ def message_reader(name: str) -> MessageReader:
 
 
 def _field_readers(field: MessageField) -> list[tuple[int, ReadField]]:
-    """With the wire type for which each is good."""
+    """Return the readers of a field, with the wire type for which each is good."""
     scalar = SCALARS.get(field.type)
     if scalar is not None:
         if field.repeated:

@@ -157,7 +157,8 @@ def _not_registered(sent_kind: GroupVersionKind) -> StatusError:
 
 
 def delete_options(value: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:
-    """From a body, or from the query when there is none. StatusError when they are wrong."""
+    """Read the options from a body, or from the query when there is none. Raises StatusError when
+    they are wrong."""
     if value is None:
         value = _members_of(query)
     grace = value.get("gracePeriodSeconds")
@@ -341,8 +342,9 @@ def _namespace_finalizers(obj: JsonObject) -> Sequence[str]:
 
 
 def _marked_definition(old: JsonObject, now: str) -> JsonObject:
-    """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
-    `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
+    """Mark a definition with its finalizer and what it says of itself, as
+    k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/etcd.go`. The choice for
+    dependents is not looked at."""
     result: JsonDict = fresh(old)
     finalizers = dict.fromkeys((*metadata.finalizers(old), DEFINITION_CLEANUP))
     result["metadata"].update(deletionTimestamp=now, finalizers=list(finalizers))

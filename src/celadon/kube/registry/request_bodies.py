@@ -330,7 +330,7 @@ def _dry_run(values: Sequence[str]) -> list[FieldError]:
 
 
 def invalid_options(kind: str, errors: Sequence[FieldError]) -> StatusError:
-    """422 for options of this kind."""
+    """Return a 422 for options of this kind."""
     return status.invalid(GroupKind("meta.k8s.io", kind), "", errors)
 
 

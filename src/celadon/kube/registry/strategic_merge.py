@@ -102,7 +102,7 @@ def items_of(member: Schema) -> Schema | None:
 
 
 def merge_strategy(member: Schema | None) -> str:
-    """`merge`, `replace` or nothing."""
+    """Return `merge`, `replace` or nothing."""
     return next((word for word in _words(member) if word in {"merge", "replace"}), "")
 
 
@@ -292,8 +292,8 @@ def _drop_nulls(value: object) -> None:
 
 
 def _without_directives(value: object) -> Any:
-    """Without objects that have a `$patch`, whatever it says; `_DROPPED` for one itself. Objects
-    lose members, lists are made anew."""
+    """Return a value without objects that have a `$patch`, whatever it says; `_DROPPED` for one
+    itself. Objects lose members, lists are made anew."""
     if isinstance(value, dict):
         if DIRECTIVE in value:
             return _DROPPED

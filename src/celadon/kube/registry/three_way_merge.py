@@ -167,7 +167,7 @@ def _change_items(
 def _retain(
     patch: dict[str, object], before: JsonObject, modified: JsonObject, *, retains: bool
 ) -> None:
-    """Says which members stay, where that makes a difference."""
+    """Say which members stay, where that makes a difference."""
     result = sorted(key for key, value in modified.items() if value is not None)
     goes = any(value is not None and key not in modified for key, value in before.items())
     if retains and result and (patch or goes):
@@ -296,7 +296,7 @@ def _same_value(live: object, value: object) -> bool:
 
 
 def _equal(a: object, b: object) -> bool:
-    """JSON whose numbers are all doubles."""
+    """Compare JSON as if all numbers were doubles."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

@@ -159,7 +159,7 @@ def version_of(obj: JsonObject) -> int:
 
 
 def _number(version: str) -> int:
-    """0 for none. Raises ValueError."""
+    """Return the resource version as a number, 0 for none. Raises ValueError."""
     return parse_uint(version) if version else 0
 
 

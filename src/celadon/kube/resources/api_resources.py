@@ -458,7 +458,8 @@ class ScalePaths:
 
 
 def scale_paths(value: object) -> ScalePaths | None:
-    """From `subresources.scale` of a version of a CustomResourceDefinition, if it has one."""
+    """Return the paths of `subresources.scale` of a version of a CustomResourceDefinition, if it
+    has one."""
     if not isinstance(value, dict):
         return None
     fields = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")

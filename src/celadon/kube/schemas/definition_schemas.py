@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from celadon.cel import types
 from celadon.cel.extend import ObjectType, Range
-from celadon.kube.json_types import Json
+from celadon.kube.json_types import Json, text_member
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import resolved
@@ -76,9 +76,9 @@ def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, sch
 
 def _versions(definition: Mapping[str, Json]) -> list[tuple[GroupVersionKind, Mapping[str, Json]]]:
     spec = _map(definition, "spec")
-    group, kind = _text(spec, "group"), _text(_map(spec, "names"), "kind")
+    group, kind = text_member(spec, "group"), text_member(_map(spec, "names"), "kind")
     return [
-        (GroupVersionKind(group, _text(version, "name"), kind), version)
+        (GroupVersionKind(group, text_member(version, "name"), kind), version)
         for version in _list(spec, "versions")
         if isinstance(version, dict)
     ]
@@ -149,11 +149,11 @@ def decode_schema(value: object) -> schema_packs.Schema:
     if not isinstance(value, dict):
         return schema_packs.Schema()
     if _LEAF.issuperset(value):
-        return _leaf(_text(value, "type"), _text(value, "format"))
+        return _leaf(text_member(value, "type"), text_member(value, "format"))
     values, properties = value.get("additionalProperties"), _map(value, "properties")
     return schema_packs.Schema(
-        type=_text(value, "type"),
-        format=_text(value, "format"),
+        type=text_member(value, "type"),
+        format=text_member(value, "format"),
         nullable=value.get("nullable") is True,
         default=schema_packs.ABSENT if value.get("default") is None else value["default"],
         properties={key: decode_schema(member) for key, member in properties.items()},
@@ -170,9 +170,9 @@ def decode_schema(value: object) -> schema_packs.Schema:
         embedded_resource=value.get("x-kubernetes-embedded-resource") is True,
         int_or_string=value.get("x-kubernetes-int-or-string") is True,
         preserve_unknown=value.get("x-kubernetes-preserve-unknown-fields") is True,
-        list_type=_text(value, "x-kubernetes-list-type"),
+        list_type=text_member(value, "x-kubernetes-list-type"),
         list_map_keys=_texts(value, "x-kubernetes-list-map-keys"),
-        map_type=_text(value, "x-kubernetes-map-type"),
+        map_type=text_member(value, "x-kubernetes-map-type"),
         rules=tuple(_rule(rule) for rule in _list(value, "x-kubernetes-validations")),
     )
 
@@ -187,11 +187,11 @@ def _rule(value: Json) -> schema_packs.ValidationRule:
     if not isinstance(value, dict):
         return schema_packs.ValidationRule()
     return schema_packs.ValidationRule(
-        rule=_text(value, "rule"),
-        message=_text(value, "message"),
-        message_expression=_text(value, "messageExpression"),
-        reason=_text(value, "reason"),
-        field_path=_text(value, "fieldPath"),
+        rule=text_member(value, "rule"),
+        message=text_member(value, "message"),
+        message_expression=text_member(value, "messageExpression"),
+        reason=text_member(value, "reason"),
+        field_path=text_member(value, "fieldPath"),
         optional_old_self=value.get("optionalOldSelf") is True,
     )
 
@@ -207,7 +207,7 @@ def _limits(value: Mapping[str, Json]) -> schema_packs.ValueLimits:
         multiple_of=_number(value, "multipleOf"),
         min_length=_integer(value, "minLength"),
         max_length=_integer(value, "maxLength"),
-        pattern=_text(value, "pattern"),
+        pattern=text_member(value, "pattern"),
         min_items=_integer(value, "minItems"),
         max_items=_integer(value, "maxItems"),
         min_properties=_integer(value, "minProperties"),
@@ -222,11 +222,6 @@ def _member(value: Json) -> schema_packs.Schema | None:
 def _branches(value: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
     branches = (branch for branch in _list(value, key) if isinstance(branch, dict))
     return tuple(decode_schema(branch) for branch in branches)
-
-
-def _text(data: Mapping[str, Json], key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _texts(value: Mapping[str, Json], key: str) -> tuple[str, ...]:

@@ -728,7 +728,7 @@ def _segments(path: FieldPath, name: str) -> Errors:
 
 
 def _repeated(conditions: Sequence[JsonObject]) -> Errors:
-    """Each condition of a type that was there before, as a whole."""
+    """Yield an error for each condition of a type that was there before, shown as a whole."""
     seen: set[str] = set()
     for index, condition in enumerate(conditions):
         kind = condition.get("type") or ""

@@ -302,7 +302,8 @@ def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> field_c
 def _names_are_unique(
     path: FieldPath, listed: Sequence[JsonObject], type_: str
 ) -> field_checks.Errors:
-    """Each later one of the same name is shown whole, its fields as Go writes them."""
+    """Yield an error for each later one of the same name, which is shown whole, its fields as Go
+    writes them."""
     seen: set[str] = set()
     for index, item in enumerate(listed):
         name = item.get("name") or ""

@@ -17,8 +17,11 @@ from celadon.migrate.gatekeeper.rego_general import (
     INIT,
     Check,
     KnownTemplate,
+    Variable,
     listed,
     none_of,
+    none_wrong,
+    whole,
 )
 
 _IMAGE_EXCLUDED: Final = (
@@ -36,7 +39,7 @@ _LONG: Final = (CONTAINERS, INIT)
 
 def _judged(
     lists: tuple[str, ...], *, names: bool = True, images: bool = True, linux: bool = True
-) -> rego_pod_security.Variable:
+) -> Variable:
     """Return the variable for the containers that are judged: those that no name or image excludes,
     of Pods for Linux."""
     together = " + ".join(lists)
@@ -47,20 +50,16 @@ def _judged(
     return "containers", f"{_IS_WINDOWS} ? [] : {together}" if linux else together
 
 
-def whole(
-    digests: tuple[str, ...], holds: str, message: str, *variables: rego_pod_security.Variable
-) -> KnownTemplate:
-    """Return a template that judges an object as one."""
-    return KnownTemplate(frozenset(digests), ((holds, message),), variables)
+_EACH: Final = _judged(_LONG, names=False, images=False, linux=False)
+"""The containers that the first form of a template judges: none is spared."""
 
 
 def _both(
     plain: str, sparing: str, wrong: str, message: str, lists: tuple[str, ...] = _ALL
 ) -> tuple[KnownTemplate, ...]:
     """Return a template in its first form, and in the one that spares containers."""
-    old = _judged(_LONG, names=False, images=False, linux=False)
     return (
-        rego_pod_security.containers_template((plain,), wrong, message, old),
+        rego_pod_security.containers_template((plain,), wrong, message, _EACH),
         rego_pod_security.containers_template((sparing,), wrong, message, _judged(lists)),
     )
 
@@ -88,7 +87,7 @@ _NO_ESCALATION: Final = (
         ("70c0d6dcbe7b33c48d606bdf8bb495ef",),
         f"{_SECURITY}.?allowPrivilegeEscalation.orValue(true)",
         _ESCALATION_MESSAGE,
-        _judged(_LONG, names=False, images=False, linux=False),
+        _EACH,
     ),
     rego_pod_security.containers_template(
         ("97811d0469ac7aa0c1d3613da262db98",),
@@ -133,7 +132,7 @@ def of_list(field: str) -> str:
 _ALLOWED_CAPABILITIES: Final = (
     rego_pod_security.capabilities_template(
         ("1fcea9c9553e8cfa4957eff432cf1ae6",),
-        _judged(_LONG, names=False, images=False, linux=False),
+        _EACH,
         lower="",
     ),
     rego_pod_security.capabilities_template(("4297d6745b546a8ddcdd4557fc4a2ece",), _judged(_ALL)),
@@ -156,7 +155,7 @@ _PROC_MOUNT: Final = _both(
 _APPARMOR_KEY: Final = "'container.apparmor.security.beta.kubernetes.io/' + container.name"
 
 
-def _apparmor(digest: str, otherwise: str, judged: rego_pod_security.Variable) -> KnownTemplate:
+def _apparmor(digest: str, otherwise: str, judged: Variable) -> KnownTemplate:
     profile = f"object.metadata.?annotations[?{_APPARMOR_KEY}].orValue('{otherwise}')"
     return rego_pod_security.containers_template(
         (digest,),
@@ -173,7 +172,7 @@ _APPARMOR: Final = (
 )
 
 
-def _selinux(digest: str, judged: rego_pod_security.Variable, *, linux: bool) -> KnownTemplate:
+def _selinux(digest: str, judged: Variable, *, linux: bool) -> KnownTemplate:
     spared = f"{_IS_WINDOWS} || " if linux else ""
     return KnownTemplate(
         frozenset({digest}),
@@ -204,7 +203,7 @@ def _selinux(digest: str, judged: rego_pod_security.Variable, *, linux: bool) ->
 _SELINUX: Final = (
     _selinux(
         "30c78db7dd8c580b4def95f85e3281aa",
-        _judged(_LONG, names=False, images=False, linux=False),
+        _EACH,
         linux=False,
     ),
     _selinux("c82a92296e3b5060b4360f71bf1d083b", _judged(_ALL, names=False), linux=True),
@@ -214,22 +213,16 @@ _SYSCTLS: Final = f"{_OF_POD}.?sysctls.orValue([])"
 
 def _forbidden_sysctls(digest: str, spared: str) -> KnownTemplate:
     # Asterisks at both ends of a pattern are cut off; what begins with the rest is forbidden.
-    return KnownTemplate(
-        frozenset({digest}),
+    return none_wrong(
+        (digest,),
+        "forbidden",
+        "sysctl",
+        f"'The sysctl ' + sysctl.name + ' is not allowed, pod: ' + {NAME} + "
+        "'. Forbidden sysctls: ' + params.spec.forbiddenSysctls.join(', ')",
         (
-            none_of(
-                "forbidden",
-                "sysctl",
-                f"'The sysctl ' + sysctl.name + ' is not allowed, pod: ' + {NAME} + "
-                "'. Forbidden sysctls: ' + params.spec.forbiddenSysctls.join(', ')",
-            ),
-        ),
-        (
-            (
-                "forbidden",
-                f"({spared}{_SYSCTLS}).filter(sysctl, params.spec.forbiddenSysctls.exists(one, "
-                "sysctl.name == one || sysctl.name.startsWith(one.find('[^*](.*[^*])?'))))",
-            ),
+            "forbidden",
+            f"({spared}{_SYSCTLS}).filter(sysctl, params.spec.forbiddenSysctls.exists(one, "
+            "sysctl.name == one || sysctl.name.startsWith(one.find('[^*](.*[^*])?'))))",
         ),
         needs=("forbiddenSysctls",),
     )
@@ -266,9 +259,7 @@ def _users_message(field: str) -> Check:
     )
 
 
-def _users_variables(
-    field: str, allowed: str
-) -> tuple[rego_pod_security.Variable, rego_pod_security.Variable]:
+def _users_variables(field: str, allowed: str) -> tuple[Variable, Variable]:
     """Return the variables of users. `allowed` is whether what is there is allowed, an optional
     one."""
     rule, title = f"variables.{field}Rule", field[0].upper() + field[1:]
@@ -318,29 +309,23 @@ _USERS: Final = KnownTemplate(
 
 # --- Volumes -----------------------------------------------------------------
 
-_MOUNTED: Final[rego_pod_security.Variable] = (
+_MOUNTED: Final[Variable] = (
     "volumes",
     f"{rego_pod_security.VOLUMES}.filter(volume, variables.containers.exists(container, "
     "container.?volumeMounts.orValue([]).exists(mount, mount.name == volume.name)))",
 )
-_TYPES: Final = KnownTemplate(
-    frozenset({"636c43dcdeac6511bab96af26bc2c7e3"}),
+_TYPES: Final = none_wrong(
+    ("636c43dcdeac6511bab96af26bc2c7e3",),
+    "wrong",
+    "volume",
+    f"'The volume type of ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
+    "'. Allowed volume types: ' + params.spec.volumes.join(', ')",
+    _judged(_ALL, names=False, linux=False),
+    _MOUNTED,
     (
-        none_of(
-            "wrong",
-            "volume",
-            f"'The volume type of ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
-            "'. Allowed volume types: ' + params.spec.volumes.join(', ')",
-        ),
-    ),
-    (
-        _judged(_ALL, names=False, linux=False),
-        _MOUNTED,
-        (
-            "wrong",
-            "variables.volumes.filter(volume, !('*' in params.spec.volumes) && "
-            "!dyn(volume).all(field, field == 'name' || field in params.spec.volumes))",
-        ),
+        "wrong",
+        "variables.volumes.filter(volume, !('*' in params.spec.volumes) && "
+        "!dyn(volume).all(field, field == 'name' || field in params.spec.volumes))",
     ),
     needs=("volumes",),
 )
@@ -394,22 +379,16 @@ _HOST_PATHS: Final = KnownTemplate(
         ),
     ),
 )
-_FLEX: Final = KnownTemplate(
-    frozenset({"578defed12580a6b8dd9a6e2014314d1"}),
+_FLEX: Final = none_wrong(
+    ("578defed12580a6b8dd9a6e2014314d1",),
+    "wrong",
+    "volume",
+    f"'FlexVolume ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
+    "'. Allowed drivers: ' + params.spec.allowedFlexVolumeDrivers.join(', ')",
     (
-        none_of(
-            "wrong",
-            "volume",
-            f"'FlexVolume ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
-            "'. Allowed drivers: ' + params.spec.allowedFlexVolumeDrivers.join(', ')",
-        ),
-    ),
-    (
-        (
-            "wrong",
-            f"{rego_pod_security.VOLUMES}.filter(volume, has(volume.flexVolume) && "
-            "!(volume.flexVolume.driver in params.spec.allowedFlexVolumeDrivers))",
-        ),
+        "wrong",
+        f"{rego_pod_security.VOLUMES}.filter(volume, has(volume.flexVolume) && "
+        "!(volume.flexVolume.driver in params.spec.allowedFlexVolumeDrivers))",
     ),
     needs=("allowedFlexVolumeDrivers",),
 )
@@ -441,7 +420,7 @@ _TOKENS: Final = (
 # --- Images, resources, probes -----------------------------------------------
 
 
-def _images(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
+def _images(digest: str, judged: Variable) -> KnownTemplate:
     return rego_pod_security.containers_template(
         (digest,),
         "!has(params.spec.imageRegex) || !has(container.image) || "
@@ -453,9 +432,7 @@ def _images(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
 
 
 _IMAGES: Final = (
-    _images(
-        "c9db0d129f4aa6ffaafa93710700b67b", _judged(_LONG, names=False, images=False, linux=False)
-    ),
+    _images("c9db0d129f4aa6ffaafa93710700b67b", _EACH),
     _images("672061e5b4de15327342a1bec0014e8f", _judged(_ALL, images=False, linux=False)),
 )
 _PULL_POLICY: Final = rego_pod_security.containers_template(
@@ -476,7 +453,7 @@ _PULL_SECRETS: Final = whole(
 )
 
 
-def _container_ports(digest: str, judged: rego_pod_security.Variable) -> KnownTemplate:
+def _container_ports(digest: str, judged: Variable) -> KnownTemplate:
     ports = (
         "container.?ports.orValue([]).map(port, string(port.containerPort))"
         ".filter(port, !(port in params.spec.?allowedPorts.orValue([])))"
@@ -491,9 +468,7 @@ def _container_ports(digest: str, judged: rego_pod_security.Variable) -> KnownTe
 
 
 _CONTAINER_PORTS: Final = (
-    _container_ports(
-        "2c9e58012dcfc5942c11a88369336b68", _judged(_LONG, names=False, images=False, linux=False)
-    ),
+    _container_ports("2c9e58012dcfc5942c11a88369336b68", _EACH),
     # Its schema does not have the names.
     _container_ports(
         "eb7028ebd11ef2b497bfe5e72109ae4b",
@@ -519,22 +494,16 @@ _LIMITS: Final = rego_pod_security.limits_template(
 
 # --- Services, Ingresses, Nodes and any object ---------------------------------
 
-_EXTERNAL: Final = KnownTemplate(
-    frozenset({"1ec5f11512d3a960453e2cf31ea8ee41"}),
+_EXTERNAL: Final = whole(
+    ("1ec5f11512d3a960453e2cf31ea8ee41",),
+    "size(variables.forbidden) == 0",
+    """'service has forbidden external IPs: {"' + """
+    """variables.forbidden.join('", "') + '"}'""",
     (
-        (
-            "size(variables.forbidden) == 0",
-            """'service has forbidden external IPs: {"' + """
-            """variables.forbidden.join('", "') + '"}'""",
-        ),
-    ),
-    (
-        (
-            "forbidden",
-            "(request.kind.kind == 'Service' && request.kind.group == '' "
-            "? object.?spec.?externalIPs.orValue([]) : [])"
-            f".filter(ip, !(ip in {of_list('allowedExternalIPs')}))",
-        ),
+        "forbidden",
+        "(request.kind.kind == 'Service' && request.kind.group == '' "
+        "? object.?spec.?externalIPs.orValue([]) : [])"
+        f".filter(ip, !(ip in {of_list('allowedExternalIPs')}))",
     ),
 )
 _LOAD_BALANCER: Final = whole(
@@ -549,27 +518,20 @@ _RANGE: Final = "'[0-9]+-[0-9]+'"
 
 
 def _service_ports(digest: str, is_allowed: str) -> KnownTemplate:
-    return KnownTemplate(
-        frozenset({digest}),
+    return none_wrong(
+        (digest,),
+        "wrong",
+        "port",
+        f"'Port ' + string(port.port) + ' for service ' + {NAME} + ' has not been allowed.'",
         (
-            none_of(
-                "wrong",
-                "port",
-                f"'Port ' + string(port.port) + ' for service ' + {NAME} + "
-                "' has not been allowed.'",
-            ),
+            "isKubernetes",
+            "object.metadata.?namespace.orValue('') == 'default' && "
+            "object.metadata.name == 'kubernetes'",
         ),
         (
-            (
-                "isKubernetes",
-                "object.metadata.?namespace.orValue('') == 'default' && "
-                "object.metadata.name == 'kubernetes'",
-            ),
-            (
-                "wrong",
-                "(variables.isKubernetes ? [] : object.?spec.?ports.orValue([]))"
-                f".filter(port, !{of_list('allowedPorts')}.exists(one, {is_allowed}))",
-            ),
+            "wrong",
+            "(variables.isKubernetes ? [] : object.?spec.?ports.orValue([]))"
+            f".filter(port, !{of_list('allowedPorts')}.exists(one, {is_allowed}))",
         ),
     )
 
@@ -582,19 +544,13 @@ _SERVICE_PORTS: Final = (
         "port.port <= int(one.split('-')[1]) : one == string(port.port)",
     ),
 )
-_LABELS: Final = KnownTemplate(
-    frozenset({"dcf91552576ca9f54293d08a3f7d55a2"}),
+_LABELS: Final = whole(
+    ("dcf91552576ca9f54293d08a3f7d55a2",),
+    "size(variables.missing) == 0",
+    """'you must provide labels: {"' + variables.missing.join('", "') + '"}'""",
     (
-        (
-            "size(variables.missing) == 0",
-            """'you must provide labels: {"' + variables.missing.join('", "') + '"}'""",
-        ),
-    ),
-    (
-        (
-            "missing",
-            f"{of_list('labels')}.filter(label, !(label in object.metadata.?labels.orValue({{}})))",
-        ),
+        "missing",
+        f"{of_list('labels')}.filter(label, !(label in object.metadata.?labels.orValue({{}})))",
     ),
 )
 _SYSTEM_OBJECTS: Final = (

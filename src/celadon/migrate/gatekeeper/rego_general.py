@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 Check = tuple[str, str]
 """An expression, and the one of its message."""
+Variable = tuple[str, str]
+"""A name, and what it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class KnownTemplate:
     digests: frozenset[str]
     """Those of its texts, all of which decide alike."""
     checks: tuple[Check, ...]
-    variables: tuple[tuple[str, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
     operations: tuple[str, ...] = ()
     """Those that are meant; empty if all that Gatekeeper asks about are."""
     digests_of_all_operations: frozenset[str] = frozenset()
@@ -92,6 +94,47 @@ def none_of(variable: str, item: str, message: str) -> Check:
     """Return the check that a list of what is wrong is empty; the message has an item of it."""
     result = f"variables.{variable}"
     return f"size({result}) == 0", f"{result}.map({item}, {message}).join('; ')"
+
+
+def whole(
+    digests: Collection[str],
+    holds: str,
+    message: str,
+    *variables: Variable,
+    operations: tuple[str, ...] = (),
+    digests_of_all_operations: frozenset[str] = frozenset(),
+    needs: tuple[str, ...] = (),
+) -> KnownTemplate:
+    """Return a template that judges an object as one."""
+    return KnownTemplate(
+        frozenset(digests),
+        ((holds, message),),
+        variables,
+        operations,
+        digests_of_all_operations,
+        needs,
+    )
+
+
+def none_wrong(
+    digests: Collection[str],
+    variable: str,
+    item: str,
+    message: str,
+    *variables: Variable,
+    operations: tuple[str, ...] = (),
+    digests_of_all_operations: frozenset[str] = frozenset(),
+    needs: tuple[str, ...] = (),
+) -> KnownTemplate:
+    """Return a template that demands only that a list of what is wrong is empty (`none_of`)."""
+    return whole(
+        digests,
+        *none_of(variable, item, message),
+        *variables,
+        operations=operations,
+        digests_of_all_operations=digests_of_all_operations,
+        needs=needs,
+    )
 
 
 def meant(*lists: str, exempt: bool = True) -> str:
@@ -213,65 +256,47 @@ _DISALLOWED_TAGS: Final = (
 
 # --- Pods and their controllers ----------------------------------------------
 
-_AUTOMOUNT: Final = KnownTemplate(
-    frozenset({"f53989ab336b00d9fa70c8e1d198735f"}),
+_AUTOMOUNT: Final = whole(
+    ("f53989ab336b00d9fa70c8e1d198735f",),
+    "!variables.mountsToken",
+    "'Automounting service account token is disallowed, pod: ' + object.metadata.name",
+    ("containers", meant(CONTAINERS, INIT, exempt=False)),
     (
-        (
-            "!variables.mountsToken",
-            "'Automounting service account token is disallowed, pod: ' + object.metadata.name",
-        ),
+        "mountsToken",
+        "object.?spec.?automountServiceAccountToken.orValue("
+        "variables.containers.exists(container, container.?volumeMounts.orValue([]).exists("
+        "mount, mount.mountPath == '/var/run/secrets/kubernetes.io/serviceaccount')))",
     ),
-    (
-        ("containers", meant(CONTAINERS, INIT, exempt=False)),
-        (
-            "mountsToken",
-            "object.?spec.?automountServiceAccountToken.orValue("
-            "variables.containers.exists(container, container.?volumeMounts.orValue([]).exists("
-            "mount, mount.mountPath == '/var/run/secrets/kubernetes.io/serviceaccount')))",
-        ),
-    ),
-    ("CREATE",),
-    frozenset({"a94368fd9db4860f07f4a45c7783388f"}),
+    operations=("CREATE",),
+    digests_of_all_operations=frozenset({"a94368fd9db4860f07f4a45c7783388f"}),
 )
-_INTERACTIVE: Final = KnownTemplate(
-    frozenset({"72dfd0f742db47997581c0e0e3ef6297"}),
+_INTERACTIVE: Final = none_wrong(
+    ("72dfd0f742db47997581c0e0e3ef6297",),
+    "interactive",
+    "container",
+    "'Containers using tty or stdin (' + container.name + ') are not allowed running "
+    "image: ' + container.image",
+    ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
     (
-        none_of(
-            "interactive",
-            "container",
-            "'Containers using tty or stdin (' + container.name + ') are not allowed running "
-            "image: ' + container.image",
-        ),
-    ),
-    (
-        ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
-        (
-            "interactive",
-            "variables.containers.filter(container, "
-            "container.?stdin.orValue(false) || container.?tty.orValue(false))",
-        ),
+        "interactive",
+        "variables.containers.filter(container, "
+        "container.?stdin.orValue(false) || container.?tty.orValue(false))",
     ),
 )
-_REPLICAS: Final = KnownTemplate(
-    frozenset(
-        {
-            "06a3d0f8a84a66f8fb531cfc610900ed",
-            "df7e6e92d2e47a3bf181a86026e1167a",
-            "5d91d99437d396d842abd9ad84f3aeb8",
-        }
-    ),
+_REPLICAS: Final = whole(
     (
-        (
-            "!has(object.spec) || (has(object.spec.replicas) && "
-            "params.spec.?ranges.orValue([]).exists(range, "
-            "range.min_replicas <= object.spec.replicas && "
-            "object.spec.replicas <= range.max_replicas))",
-            "'The provided number of replicas is not allowed for ' + object.kind + ': ' + "
-            "object.metadata.name + '. Allowed ranges: ' + "
-            "params.spec.?ranges.orValue([]).map(range, "
-            "string(range.min_replicas) + ' to ' + string(range.max_replicas)).join(', ')",
-        ),
+        "06a3d0f8a84a66f8fb531cfc610900ed",
+        "df7e6e92d2e47a3bf181a86026e1167a",
+        "5d91d99437d396d842abd9ad84f3aeb8",
     ),
+    "!has(object.spec) || (has(object.spec.replicas) && "
+    "params.spec.?ranges.orValue([]).exists(range, "
+    "range.min_replicas <= object.spec.replicas && "
+    "object.spec.replicas <= range.max_replicas))",
+    "'The provided number of replicas is not allowed for ' + object.kind + ': ' + "
+    "object.metadata.name + '. Allowed ranges: ' + "
+    "params.spec.?ranges.orValue([]).map(range, "
+    "string(range.min_replicas) + ' to ' + string(range.max_replicas)).join(', ')",
 )
 _AUTOSCALER: Final = KnownTemplate(
     frozenset({"928cceffa981aac19912d5e931d9004d"}),
@@ -300,28 +325,22 @@ _AUTOSCALER: Final = KnownTemplate(
     (("isAutoscaler", "request.kind.kind == 'HorizontalPodAutoscaler'"),),
     looks_up_with="enforceScaleTargetRef",
 )
-_PROBES: Final = KnownTemplate(
-    frozenset({"4ab94a1ec98de812ec53a50b72cb4028"}),
+_PROBES: Final = none_wrong(
+    ("4ab94a1ec98de812ec53a50b72cb4028",),
+    "unprobed",
+    "container",
+    "'Container <' + container.name + '> in your <' + object.kind + '> <' + "
+    "object.metadata.name + '> has not all of the probes ' + params.spec.probes.join(', ')",
+    ("containers", CONTAINERS),
     (
-        none_of(
-            "unprobed",
-            "container",
-            "'Container <' + container.name + '> in your <' + object.kind + '> <' + "
-            "object.metadata.name + '> has not all of the probes ' + params.spec.probes.join(', ')",
-        ),
+        "unprobed",
+        "variables.containers.filter(container, !params.spec.probes.all(probe, "
+        "params.spec.?probeTypes.orValue([]).exists(type, "
+        "type in dyn(container)[?probe].orValue({}))))",
     ),
-    (
-        ("containers", CONTAINERS),
-        (
-            "unprobed",
-            "variables.containers.filter(container, !params.spec.probes.all(probe, "
-            "params.spec.?probeTypes.orValue([]).exists(type, "
-            "type in dyn(container)[?probe].orValue({}))))",
-        ),
-    ),
-    ("CREATE",),
-    frozenset({"2d829a49c2f11d03b5375f6d7d419333"}),
-    ("probes",),
+    operations=("CREATE",),
+    digests_of_all_operations=frozenset({"2d829a49c2f11d03b5375f6d7d419333"}),
+    needs=("probes",),
 )
 _ACCOUNT: Final = (
     "dyn({0}).?spec.?jobTemplate.?spec.?template.?spec.or(dyn({0}).?spec.?template.?spec)"
@@ -362,14 +381,10 @@ _KEEPS_ACCOUNT: Final = KnownTemplate(
 
 
 def _no_services(digest: str, kind: str) -> KnownTemplate:
-    return KnownTemplate(
-        frozenset({digest}),
-        (
-            (
-                f"request.kind.kind != 'Service' || object.spec.?type.orValue('') != '{kind}'",
-                f"'User is not allowed to create service of type {kind}'",
-            ),
-        ),
+    return whole(
+        (digest,),
+        f"request.kind.kind != 'Service' || object.spec.?type.orValue('') != '{kind}'",
+        f"'User is not allowed to create service of type {kind}'",
     )
 
 
@@ -379,71 +394,49 @@ _IS_INGRESS: Final = (
 _ALLOWS_NO_HTTP: Final = (
     "object.metadata.?annotations[?'kubernetes.io/ingress.allow-http'].orValue('') == 'false'"
 )
-_HTTPS: Final = KnownTemplate(
-    frozenset({"cde2d5de7b16a259801b473815af6cf6", "8004e16735ba157edebb644ec2b1483a"}),
+_HTTPS: Final = whole(
+    ("cde2d5de7b16a259801b473815af6cf6", "8004e16735ba157edebb644ec2b1483a"),
+    "!variables.isIngress || variables.allowsNoHttp && "
+    "(variables.tlsIsOptional || size(object.?spec.?tls.orValue([])) > 0)",
+    "'Ingress should be https. ' + (variables.tlsIsOptional "
+    "? 'The allow-http=false annotation is required for ' "
+    ": 'tls configuration and allow-http=false annotation are required for ') + "
+    "object.metadata.name",
+    ("isIngress", _IS_INGRESS),
+    ("allowsNoHttp", _ALLOWS_NO_HTTP),
+    ("tlsIsOptional", "params.spec.?tlsOptional.orValue(false)"),
+)
+_HTTPS_ALWAYS: Final = whole(
+    ("774d5bd60be751f0983c12649bac9aab", "cd68db867caab96a6e256b74fe2d7802"),
+    "!variables.isIngress || variables.allowsNoHttp && size(object.?spec.?tls.orValue([])) > 0",
+    "'Ingress should be https. tls configuration and allow-http=false annotation are "
+    "required for ' + object.metadata.name",
+    ("isIngress", _IS_INGRESS),
+    ("allowsNoHttp", _ALLOWS_NO_HTTP),
+)
+_WILDCARDS: Final = none_wrong(
+    ("3a3508a75b419bbd9cb125304a4a4c0c",),
+    "wildcards",
+    "host",
+    """"Hostname '" + host + "' is not allowed since it counts as a wildcard, which can """
+    """be used to intercept traffic from other applications.\"""",
+    ("rules", "object.kind == 'Ingress' ? object.?spec.?rules.orValue([]) : []"),
     (
-        (
-            "!variables.isIngress || variables.allowsNoHttp && "
-            "(variables.tlsIsOptional || size(object.?spec.?tls.orValue([])) > 0)",
-            "'Ingress should be https. ' + (variables.tlsIsOptional "
-            "? 'The allow-http=false annotation is required for ' "
-            ": 'tls configuration and allow-http=false annotation are required for ') + "
-            "object.metadata.name",
-        ),
-    ),
-    (
-        ("isIngress", _IS_INGRESS),
-        ("allowsNoHttp", _ALLOWS_NO_HTTP),
-        ("tlsIsOptional", "params.spec.?tlsOptional.orValue(false)"),
+        "wildcards",
+        "variables.rules.map(rule, rule.?host.orValue(''))"
+        ".filter(host, host == '' || host.contains('*'))",
     ),
 )
-_HTTPS_ALWAYS: Final = KnownTemplate(
-    frozenset({"774d5bd60be751f0983c12649bac9aab", "cd68db867caab96a6e256b74fe2d7802"}),
+_EXTERNAL: Final = whole(
+    ("36b20018219ff4b94d287122e935c423",),
+    "size(variables.forbidden) == 0",
+    """'service has forbidden external IPs: {"' + """
+    """variables.forbidden.join('", "') + '"}'""",
     (
-        (
-            "!variables.isIngress || variables.allowsNoHttp && "
-            "size(object.?spec.?tls.orValue([])) > 0",
-            "'Ingress should be https. tls configuration and allow-http=false annotation are "
-            "required for ' + object.metadata.name",
-        ),
-    ),
-    (("isIngress", _IS_INGRESS), ("allowsNoHttp", _ALLOWS_NO_HTTP)),
-)
-_WILDCARDS: Final = KnownTemplate(
-    frozenset({"3a3508a75b419bbd9cb125304a4a4c0c"}),
-    (
-        none_of(
-            "wildcards",
-            "host",
-            """"Hostname '" + host + "' is not allowed since it counts as a wildcard, which can """
-            """be used to intercept traffic from other applications.\"""",
-        ),
-    ),
-    (
-        ("rules", "object.kind == 'Ingress' ? object.?spec.?rules.orValue([]) : []"),
-        (
-            "wildcards",
-            "variables.rules.map(rule, rule.?host.orValue(''))"
-            ".filter(host, host == '' || host.contains('*'))",
-        ),
-    ),
-)
-_EXTERNAL: Final = KnownTemplate(
-    frozenset({"36b20018219ff4b94d287122e935c423"}),
-    (
-        (
-            "size(variables.forbidden) == 0",
-            """'service has forbidden external IPs: {"' + """
-            """variables.forbidden.join('", "') + '"}'""",
-        ),
-    ),
-    (
-        (
-            "forbidden",
-            "(request.kind.kind == 'Service' && request.kind.group == '' "
-            "? object.?spec.?externalIPs.orValue([]) : [])"
-            ".filter(ip, !(ip in params.spec.?allowedIPs.orValue([])))",
-        ),
+        "forbidden",
+        "(request.kind.kind == 'Service' && request.kind.group == '' "
+        "? object.?spec.?externalIPs.orValue([]) : [])"
+        ".filter(ip, !(ip in params.spec.?allowedIPs.orValue([])))",
     ),
 )
 
@@ -497,40 +490,30 @@ _LABELS: Final = _required(
     "you must provide labels",
     "string(params.spec.?message.orValue({}))",
 )
-_DEPRECATED: Final = KnownTemplate(
-    frozenset({"66a9f2ddf3399948b234fe802c0f4ca8"}),
+_DEPRECATED: Final = none_wrong(
+    ("66a9f2ddf3399948b234fe802c0f4ca8",),
+    "deprecated",
+    "api",
+    "'API ' + object.kind + ' for ' + object.apiVersion + ' is deprecated in Kubernetes "
+    "version ' + string(params.spec.k8sVersion) + ', please ' + (api.targetAPI == 'None' "
+    "? 'see Kubernetes API deprecation guide' : 'use ' + api.targetAPI + ' instead')",
     (
-        none_of(
-            "deprecated",
-            "api",
-            "'API ' + object.kind + ' for ' + object.apiVersion + ' is deprecated in Kubernetes "
-            "version ' + string(params.spec.k8sVersion) + ', please ' + (api.targetAPI == 'None' "
-            "? 'see Kubernetes API deprecation guide' : 'use ' + api.targetAPI + ' instead')",
-        ),
-    ),
-    (
-        (
-            "deprecated",
-            "params.spec.?kvs.orValue([]).filter(api, "
-            "api.deprecatedAPI == object.apiVersion && object.kind in api.kinds)",
-        ),
+        "deprecated",
+        "params.spec.?kvs.orValue([]).filter(api, "
+        "api.deprecatedAPI == object.apiVersion && object.kind in api.kinds)",
     ),
     needs=("k8sVersion",),
 )
-_ENDPOINTS: Final = KnownTemplate(
-    frozenset({"cbe8be1b6554819478c9e162b8150533"}),
-    (
-        (
-            "object.metadata.name != 'system:aggregate-to-edit' || "
-            "!variables.rules.exists(rule, 'endpoints' in rule.?resources.orValue([]) && "
-            "rule.verbs.exists(verb, verb in ['create', 'patch', 'update']))",
-            "'ClusterRole system:aggregate-to-edit should not allow endpoint edit permissions. "
-            "For k8s version < 1.22, the Cluster Role should be annotated with "
-            "rbac.authorization.kubernetes.io/autoupdate=false to prevent autoreconciliation back "
-            "to default permissions for this role.'",
-        ),
-    ),
-    (("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),),
+_ENDPOINTS: Final = whole(
+    ("cbe8be1b6554819478c9e162b8150533",),
+    "object.metadata.name != 'system:aggregate-to-edit' || "
+    "!variables.rules.exists(rule, 'endpoints' in rule.?resources.orValue([]) && "
+    "rule.verbs.exists(verb, verb in ['create', 'patch', 'update']))",
+    "'ClusterRole system:aggregate-to-edit should not allow endpoint edit permissions. "
+    "For k8s version < 1.22, the Cluster Role should be annotated with "
+    "rbac.authorization.kubernetes.io/autoupdate=false to prevent autoreconciliation back "
+    "to default permissions for this role.'",
+    ("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),
 )
 
 _NOBODY: Final = "['system:unauthenticated', 'system:anonymous']"
@@ -538,22 +521,16 @@ _NOBODY: Final = "['system:unauthenticated', 'system:anonymous']"
 
 def _anonymous(digest: str, nobody: str = _NOBODY, *, needs: str = "") -> KnownTemplate:
     """Return a template that lets only some roles be bound to `nobody`."""
-    return KnownTemplate(
-        frozenset({digest}),
+    return whole(
+        (digest,),
+        "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
+        "size(variables.anonymous) == 0",
+        "variables.anonymous.map(name, name + ' is not allowed as a subject name in ' + "
+        "object.kind + ' ' + object.metadata.name).join('; ')",
+        ("subjects", "object.?subjects.orValue([]).map(subject, subject.name)"),
         (
-            (
-                "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
-                "size(variables.anonymous) == 0",
-                "variables.anonymous.map(name, name + ' is not allowed as a subject name in ' + "
-                "object.kind + ' ' + object.metadata.name).join('; ')",
-            ),
-        ),
-        (
-            ("subjects", "object.?subjects.orValue([]).map(subject, subject.name)"),
-            (
-                "anonymous",
-                f"{nobody}.filter(name, name in variables.subjects)",
-            ),
+            "anonymous",
+            f"{nobody}.filter(name, name in variables.subjects)",
         ),
         needs=(needs,) if needs else (),
     )

@@ -16,57 +16,48 @@ from celadon.migrate.gatekeeper.rego_general import (
     INIT,
     Check,
     KnownTemplate,
+    Variable,
     listed,
     meant,
     none_of,
+    none_wrong,
+    whole,
 )
 
 VOLUMES: Final = "object.?spec.?volumes.orValue([])"
 _CREATE: Final = ("CREATE",)
 
-_FLEX: Final = KnownTemplate(
-    frozenset({"f60ade4cff8779497dce0aa460d852ca"}),
+_FLEX: Final = none_wrong(
+    ("f60ade4cff8779497dce0aa460d852ca",),
+    "disallowed",
+    "volume",
+    "'FlexVolume ' + volume.name + ' is not allowed, pod: ' + object.metadata.name + "
+    "'. Allowed drivers: ' + "
+    "params.spec.allowedFlexVolumes.map(volume, volume.driver).join(', ')",
     (
-        none_of(
-            "disallowed",
-            "volume",
-            "'FlexVolume ' + volume.name + ' is not allowed, pod: ' + object.metadata.name + "
-            "'. Allowed drivers: ' + "
-            "params.spec.allowedFlexVolumes.map(volume, volume.driver).join(', ')",
-        ),
+        "disallowed",
+        f"{VOLUMES}.filter(volume, has(volume.flexVolume) && "
+        "!params.spec.allowedFlexVolumes.exists(allowed, "
+        "allowed.driver == volume.flexVolume.driver))",
     ),
-    (
-        (
-            "disallowed",
-            f"{VOLUMES}.filter(volume, has(volume.flexVolume) && "
-            "!params.spec.allowedFlexVolumes.exists(allowed, "
-            "allowed.driver == volume.flexVolume.driver))",
-        ),
-    ),
-    _CREATE,
-    frozenset({"5b4fa293435272a1528b746d76cd6f69"}),
-    ("allowedFlexVolumes",),
+    operations=_CREATE,
+    digests_of_all_operations=frozenset({"5b4fa293435272a1528b746d76cd6f69"}),
+    needs=("allowedFlexVolumes",),
 )
-_TYPES: Final = KnownTemplate(
-    frozenset({"bd0a427dd8986ad06d476d1f1f1d8ef9", "f7f34e6941126bbf6c0feb46078e0481"}),
+_TYPES: Final = none_wrong(
+    ("bd0a427dd8986ad06d476d1f1f1d8ef9", "f7f34e6941126bbf6c0feb46078e0481"),
+    "disallowed",
+    "volume",
+    "'The volume type of ' + volume.name + ' is not allowed, pod: ' + "
+    "object.metadata.name + '. Allowed volume types: ' + params.spec.volumes.join(', ')",
     (
-        none_of(
-            "disallowed",
-            "volume",
-            "'The volume type of ' + volume.name + ' is not allowed, pod: ' + "
-            "object.metadata.name + '. Allowed volume types: ' + params.spec.volumes.join(', ')",
-        ),
+        "disallowed",
+        f"{VOLUMES}.filter(volume, !('*' in params.spec.volumes) && "
+        "!dyn(volume).all(field, field == 'name' || field in params.spec.volumes))",
     ),
-    (
-        (
-            "disallowed",
-            f"{VOLUMES}.filter(volume, !('*' in params.spec.volumes) && "
-            "!dyn(volume).all(field, field == 'name' || field in params.spec.volumes))",
-        ),
-    ),
-    _CREATE,
-    frozenset({"d9445ed20fbe994bfedf3514a4f15649"}),
-    ("volumes",),
+    operations=_CREATE,
+    digests_of_all_operations=frozenset({"d9445ed20fbe994bfedf3514a4f15649"}),
+    needs=("volumes",),
 )
 
 _SELINUX_FIELDS: Final = ("level", "role", "type", "user")
@@ -122,8 +113,6 @@ _SELINUX: Final = KnownTemplate(
 
 # Templates that have CEL by now, as they were in Rego.
 
-Variable = tuple[str, str]
-
 _ALL: Final = ("containers", meant(CONTAINERS, INIT, EPHEMERAL))
 
 
@@ -137,13 +126,16 @@ def containers_template(
     needs: tuple[str, ...] = (),
 ) -> KnownTemplate:
     """Return a template that judges one container after the other."""
-    return KnownTemplate(
-        frozenset(digests),
-        (none_of("wrong", "container", message),),
-        (judged, ("wrong", f"variables.containers.filter(container, {wrong})")),
-        _CREATE if for_updates else (),
-        frozenset(for_updates),
-        needs,
+    return none_wrong(
+        digests,
+        "wrong",
+        "container",
+        message,
+        judged,
+        ("wrong", f"variables.containers.filter(container, {wrong})"),
+        operations=_CREATE if for_updates else (),
+        digests_of_all_operations=frozenset(for_updates),
+        needs=needs,
     )
 
 
@@ -180,40 +172,29 @@ _APPARMOR: Final = containers_template(
     "container.name + '. Allowed profiles: ' + params.spec.allowedProfiles.join(', ')",
     needs=("allowedProfiles",),
 )
-_HOST_PORTS: Final = KnownTemplate(
-    frozenset({"985fcbabb07372b6a1a4344b7cca9845", "f5529154496fcb8a30cafcae74a2e6e8"}),
+_HOST_PORTS: Final = whole(
+    ("985fcbabb07372b6a1a4344b7cca9845", "f5529154496fcb8a30cafcae74a2e6e8"),
+    "!variables.sharesNetwork && size(variables.wrongPorts) == 0",
+    "'The specified hostNetwork and hostPort are not allowed, pod: ' + object.metadata.name",
+    _ALL,
     (
-        (
-            "!variables.sharesNetwork && size(variables.wrongPorts) == 0",
-            "'The specified hostNetwork and hostPort are not allowed, pod: ' + "
-            "object.metadata.name",
-        ),
+        "sharesNetwork",
+        "object.?spec.?hostNetwork.orValue(false) && !params.spec.?hostNetwork.orValue(false)",
     ),
     (
-        _ALL,
-        (
-            "sharesNetwork",
-            "object.?spec.?hostNetwork.orValue(false) && !params.spec.?hostNetwork.orValue(false)",
-        ),
-        (
-            "wrongPorts",
-            "variables.containers.filter(container, container.?ports.orValue([])"
-            ".exists(port, port.?hostPort.optMap(number, "
-            "number < params.spec.?min.orValue(number) || "
-            "number > params.spec.?max.orValue(number)).orValue(false)))",
-        ),
+        "wrongPorts",
+        "variables.containers.filter(container, container.?ports.orValue([])"
+        ".exists(port, port.?hostPort.optMap(number, "
+        "number < params.spec.?min.orValue(number) || "
+        "number > params.spec.?max.orValue(number)).orValue(false)))",
     ),
-    _CREATE,
-    frozenset({"9a38dcff47f4e777a1b62169e882daf2"}),
+    operations=_CREATE,
+    digests_of_all_operations=frozenset({"9a38dcff47f4e777a1b62169e882daf2"}),
 )
-_HOST_NAMESPACE: Final = KnownTemplate(
-    frozenset({"9c0b5b429e134c38624dfd8aeb5dfda4"}),
-    (
-        (
-            "!object.?spec.?hostPID.orValue(false) && !object.?spec.?hostIPC.orValue(false)",
-            "'Sharing the host namespace is not allowed: ' + object.metadata.name",
-        ),
-    ),
+_HOST_NAMESPACE: Final = whole(
+    ("9c0b5b429e134c38624dfd8aeb5dfda4",),
+    "!object.?spec.?hostPID.orValue(false) && !object.?spec.?hostIPC.orValue(false)",
+    "'Sharing the host namespace is not allowed: ' + object.metadata.name",
     operations=_CREATE,
 )
 
@@ -310,53 +291,43 @@ _FORBIDDEN_SYSCTLS: Final = KnownTemplate(
     _CREATE,
     frozenset({"adf37fa371a8373a6d8943480582c99a", "b9e5726ece85856d9cff0c751fc38775"}),
 )
-_FS_GROUP: Final = KnownTemplate(
-    frozenset({"789e125736f4af4f3fac6885f8858445", "023c23cb12033b9472368bb2c164b581"}),
-    (
-        (
-            "!has(object.spec) || variables.rule == 'RunAsAny' || "
-            "object.spec.?securityContext.?fsGroup.optMap(group, "
-            "variables.rule in ['MustRunAs', 'MayRunAs'] && "
-            "params.spec.?ranges.orValue([]).exists(range, "
-            "range.min <= group && group <= range.max))"
-            ".orValue(variables.rule == 'MayRunAs')",
-            "'The provided pod spec fsGroup is not allowed, pod: ' + object.metadata.name",
-        ),
-    ),
-    (("rule", "params.spec.?rule.orValue('')"),),
-    _CREATE,
-    frozenset({"1110193e78f291caf41169aab092d237"}),
+_FS_GROUP: Final = whole(
+    ("789e125736f4af4f3fac6885f8858445", "023c23cb12033b9472368bb2c164b581"),
+    "!has(object.spec) || variables.rule == 'RunAsAny' || "
+    "object.spec.?securityContext.?fsGroup.optMap(group, "
+    "variables.rule in ['MustRunAs', 'MayRunAs'] && "
+    "params.spec.?ranges.orValue([]).exists(range, "
+    "range.min <= group && group <= range.max))"
+    ".orValue(variables.rule == 'MayRunAs')",
+    "'The provided pod spec fsGroup is not allowed, pod: ' + object.metadata.name",
+    ("rule", "params.spec.?rule.orValue('')"),
+    operations=_CREATE,
+    digests_of_all_operations=frozenset({"1110193e78f291caf41169aab092d237"}),
 )
 _TRIMMED: Final = "find('[^/](.*[^/])?')"
-_HOST_FILESYSTEM: Final = KnownTemplate(
-    frozenset({"86aef5bb396ecb1b6219f0a980c4d46f", "25fe92eda485f4bfb903f48ef0c2dd0a"}),
+_HOST_FILESYSTEM: Final = none_wrong(
+    ("86aef5bb396ecb1b6219f0a980c4d46f", "25fe92eda485f4bfb903f48ef0c2dd0a"),
+    "disallowed",
+    "volume",
+    "'HostPath volume ' + volume.name + ' is not allowed, pod: ' + object.metadata.name",
+    ("containers", meant(CONTAINERS, INIT, EPHEMERAL, exempt=False)),
     (
-        none_of(
-            "disallowed",
-            "volume",
-            "'HostPath volume ' + volume.name + ' is not allowed, pod: ' + object.metadata.name",
-        ),
+        "written",
+        "variables.containers.map(container, container.?volumeMounts.orValue([])"
+        ".filter(mount, !mount.?readOnly.orValue(false)).map(mount, mount.name))",
     ),
     (
-        ("containers", meant(CONTAINERS, INIT, EPHEMERAL, exempt=False)),
-        (
-            "written",
-            "variables.containers.map(container, container.?volumeMounts.orValue([])"
-            ".filter(mount, !mount.?readOnly.orValue(false)).map(mount, mount.name))",
-        ),
-        (
-            "disallowed",
-            f"{VOLUMES}.filter(volume, has(volume.hostPath) && "
-            "!params.spec.?allowedHostPaths.orValue([]).exists(allowed, "
-            "has(allowed.pathPrefix) && (allowed.pathPrefix == '/' || "
-            f"(volume.hostPath.path.{_TRIMMED} + '/')"
-            f".startsWith(allowed.pathPrefix.{_TRIMMED} + '/')) && "
-            "(!allowed.?readOnly.orValue(false) || "
-            "!variables.written.exists(names, volume.name in names))))",
-        ),
+        "disallowed",
+        f"{VOLUMES}.filter(volume, has(volume.hostPath) && "
+        "!params.spec.?allowedHostPaths.orValue([]).exists(allowed, "
+        "has(allowed.pathPrefix) && (allowed.pathPrefix == '/' || "
+        f"(volume.hostPath.path.{_TRIMMED} + '/')"
+        f".startsWith(allowed.pathPrefix.{_TRIMMED} + '/')) && "
+        "(!allowed.?readOnly.orValue(false) || "
+        "!variables.written.exists(names, volume.name in names))))",
     ),
-    _CREATE,
-    frozenset({"1c4283e8692616758dbbcb053d57b478"}),
+    operations=_CREATE,
+    digests_of_all_operations=frozenset({"1c4283e8692616758dbbcb053d57b478"}),
 )
 
 

@@ -84,7 +84,7 @@ class Rule:
 
     @property
     def preconditions(self) -> Json:
-        """Conditions without which the rule is skipped."""
+        """Return the conditions without which the rule is skipped."""
         return self.value.get("preconditions")
 
     @property

@@ -21,12 +21,7 @@ from celadon.kube.crd import CompiledRule, CustomKind
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import ABSENT, Schema, escape
 from celadon.prove.definitions.symbolic_custom_objects import Steps, StructuralObject
-from celadon.prove.definitions.symbolic_rules import (
-    DefinitionLook,
-    nodes,
-    path_text,
-    prepared,
-)
+from celadon.prove.definitions.symbolic_rules import DefinitionLook, nodes, path_text, prepared
 from celadon.prove.example_search import Claim
 from celadon.prove.policy_questions import Answer, proved_with, with_enough_items
 from celadon.prove.solver_terms import FALSE, TRUE, Formula, both, negated

@@ -435,7 +435,7 @@ class StructuralObject:
         return either((present, self._open(place))) if place in self._nullable_places else present
 
     def _open(self, path: str) -> Formula:
-        """Nobody knows whether it is so."""
+        """Return an unknown: whether what is there fits cannot be said."""
         return self.inputs.unknown(f"{path} fits", z3.BoolSort())
 
     def _limits(self, schema: Schema, value: Value) -> Formula:
@@ -512,7 +512,7 @@ class StructuralObject:
             yield total <= limits.max_properties
 
     def _branches(self, schema: Schema, outcome: Outcome) -> Formula:
-        """`anyOf`, `oneOf`, `allOf`, `not`."""
+        """Return where `anyOf`, `oneOf`, `allOf` and `not` hold."""
         all_of = [self.holds(schema, outcome) for schema in schema.all_of]
         if schema.any_of:
             all_of.append(either(self.holds(schema, outcome) for schema in schema.any_of))

@@ -62,7 +62,7 @@ def schema_path(root: Sequence[str | int], names: Sequence[str]) -> tuple[str | 
 
 def nodes(kind: CustomKind) -> list[Node]:
     """Return the places of a kind's schema that have rules, those around others first."""
-    compiled = None if kind.rules is None else kind.rules.compiled()
+    compiled = None if kind.rules is None else kind.rules.value
     return [] if compiled is None else list(_nodes(compiled, (), ()))
 
 
@@ -193,7 +193,8 @@ def prepared(kind: CustomKind, obj: JsonObject) -> JsonDict | None:
 def engine_objects(
     kind: CustomKind, example: JsonObject, before: JsonObject | None = None
 ) -> tuple[JsonDict, JsonDict | None] | None:
-    """Both as a server prepares them; None if the schema does not admit one of them."""
+    """Return both objects as a server prepares them; None if the schema does not admit one of
+    them."""
     without_rules = replace(kind, rules=None)
     result = []
     for item in (example, before):

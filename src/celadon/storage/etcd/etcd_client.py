@@ -49,7 +49,7 @@ class Endpoint:
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """URLs separated by commas. Raises ValueError."""
+    """Return the URLs of a text, where commas separate them. Raises ValueError."""
     return tuple(_endpoint(text.strip()) for text in text.split(",") if text.strip())
 
 
@@ -261,7 +261,7 @@ class Connection:
             idle.append(exchange)
 
     async def stream(self, method: str, request: bytes) -> AsyncGenerator[bytes, None]:
-        """Answers to one request, until the connection is left. Raises ServiceError."""
+        """Yield the answers to one request, until the connection is left. Raises ServiceError."""
         exchange, heard = self._exchange(method), asyncio.Event()
         exchange.prepare(request, heard=heard.set)
         done = self._begun(exchange)

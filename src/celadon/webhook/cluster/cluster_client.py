@@ -151,7 +151,7 @@ class ClusterClient:
         return await self.request("GET", path, query=query)
 
     async def create(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
-        """Into the collection at the path."""
+        """Create an object in the collection at the path."""
         return await self.request("POST", path, body)
 
     async def update(self, path: str, body: kube.JsonObject) -> Any:  # noqa: ANN401 - any JSON
@@ -160,7 +160,7 @@ class ClusterClient:
         return await self.request("PUT", path, body)
 
     async def patch(self, path: str, body: object, form: str = MERGE_PATCH) -> Any:  # noqa: ANN401
-        """`form` is the content type of the patch."""
+        """Patch an object; `form` is the content type of the patch."""
         return await self.request("PATCH", path, body, form=form)
 
     async def request(
@@ -295,7 +295,7 @@ class ClusterClient:
         return self._pool
 
     async def _forget_credentials(self) -> None:
-        """Perhaps they have ended: the next request asks for new ones."""
+        """Forget the credentials, which may have ended: the next request asks for new ones."""
         self.location.credentials.refused()
         if not self.location.credentials.in_headers:
             await self.aclose()

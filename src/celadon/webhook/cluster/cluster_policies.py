@@ -143,7 +143,7 @@ def _refusal(value: kube.JsonObject, kind: str, version: str) -> str:
 
 
 def _kind(value: object) -> str:
-    """Empty for what is no object of the group, or has no name."""
+    """Return the kind, empty for what is no object of the group, or has no name."""
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         return ""
     group = str(value.get("apiVersion")).partition("/")[0]

@@ -93,7 +93,7 @@ class WatchedCollection:
         await self._synced.wait()
 
     def age(self) -> float:
-        """Seconds since the server was heard of; infinite before that."""
+        """Return the seconds since the server was heard of; infinite before that."""
         return self._clock() - self._heard
 
     def stamp(self) -> object:
@@ -354,4 +354,4 @@ def collection_path(gvr: GroupVersionResource) -> str:
 
 
 def _ignore() -> None:
-    """Params are looked at when a review asks for them."""
+    """Do nothing: params are looked at when a review asks for them."""

@@ -141,7 +141,7 @@ class DecisionLog:
         self._write: Callable[[bytes], None] = self.write
 
     def collect(self) -> list[bytes]:
-        """Lines from now on, which another process will `write`."""
+        """Collect the lines from now on, which another process will `write`."""
         lines = list[bytes]()
         self._write = lines.append
         return lines

@@ -293,7 +293,7 @@ class Answering(Protocol):
         ...
 
     async def run(self) -> None:
-        """Goes on as long as the webhook does, until it is cancelled."""
+        """Go on as long as the webhook does, until it is cancelled."""
         ...
 
     def look(self) -> None:
@@ -391,7 +391,7 @@ class HeavyReviews:
         return apiserver.ForkMessage(head, answer.body)
 
     def stop(self) -> None:
-        """There are no forks any more."""
+        """Note that there are no forks any more."""
         self._workers.stop()
         if self._template is not None:
             self._template.close()

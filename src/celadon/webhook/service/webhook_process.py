@@ -105,7 +105,7 @@ class WebhookSettings:
 
     @property
     def expires(self) -> Callable[[], float] | None:
-        """Tells when the certificate ends, if there is one."""
+        """Return when the certificate ends, if there is one."""
         return None if self.certificate is None else self.certificate.expires
 
 

@@ -332,7 +332,7 @@ def test_tracebacks_name_definition_field_and_rule() -> None:
     tag = {**TEXT, "x-kubernetes-validations": [{"rule": "true"}, message]}
     nested = ruled(struct(tags={"type": "array", "items": tag}), "self.tags.size() < 9")
     assert nested.rules is not None
-    compiled = nested.rules.compiled()
+    compiled = nested.rules.value
     assert compiled is not None
     spec = compiled.properties["spec"]
     items = spec.properties["tags"].items

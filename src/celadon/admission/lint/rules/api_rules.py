@@ -158,8 +158,8 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
 
 
 def _newer(bundle: Bundle) -> Iterator[Report]:
-    """Compiled anew as the other releases would: new expressions with what the release before
-    knew. What was wrong anyway is no news."""
+    """Yield what other releases would refuse as new. What is wrong in this one anyway is no
+    news."""
     for registered in bundle.registered:
         if missing_kind(registered.kind, bundle.settings.version):
             continue

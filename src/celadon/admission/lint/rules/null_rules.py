@@ -234,7 +234,7 @@ def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
 
 
 def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
-    """Message expressions that name `oldSelf` where it has no value."""
+    """Yield the message expressions that name `oldSelf` where it has no value."""
     rules = {
         expression.index: expression
         for expression in case.expressions

@@ -413,7 +413,7 @@ def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
 
 
 def _constant_loops(bundle: Bundle) -> Iterator[Report]:
-    """`all` and `exists` whose predicate does not look at the element."""
+    """Yield each `all` and `exists` whose predicate does not look at the element."""
     for case in bundle.cases:
         for expression in case.expressions:
             for node in nodes_of(expression):

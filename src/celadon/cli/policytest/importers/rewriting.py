@@ -83,7 +83,7 @@ class Rewriting:
         self.fields: JsonDict = {}
 
     def say(self, path: Path, text: str, help: str = "") -> None:
-        """Something that cannot be said in a PolicyTest, or is wrong: the test is not run."""
+        """Report what cannot be said in a PolicyTest, or is wrong: the test is not run."""
         self.objects.problems.append(problem_at(self._source, path, text, help))
 
     def leave_out(self, name: str, path: Path, reason: str) -> None:
@@ -95,7 +95,7 @@ class Rewriting:
         self._left_out.append((len(self._cases), case))
 
     def refuse_others(self, path: Path, names: Collection[str]) -> None:
-        """Says which fields of a map are not known."""
+        """Report the fields of a map that are not known."""
         value = self._source.value_at(path)
         if not isinstance(value, Mapping):
             self.say(path, "a map is expected here")

@@ -51,8 +51,6 @@ def with_parts(node: syntax.Expr, put: Callable[[syntax.Expr], syntax.Expr]) -> 
             return node
 
 
-# --- Canonical expressions ---------------------------------------------------
-
 # --- Outcome tables ----------------------------------------------------------
 #
 # What a combination of conditions comes to, for every outcome that each of them may have.
@@ -470,15 +468,16 @@ _ENDS_OF: Final = {name: (other,) for name, other in _ENDS.items()}
 def _clauses(
     name: str, left: syntax.Expr, right: syntax.Expr
 ) -> Iterator[tuple[Kind, syntax.Expr]]:
-    """Without the left one, without the right one; of a longer chain each operand goes once, where
-    it stands itself."""
+    """Yield the expression without its left operand, and without its right one; of a longer chain
+    each operand goes once, where it stands itself."""
     for dropped, kept in ((left, right), (right, left)):
         if not (isinstance(dropped, syntax.Call) and dropped.function == name):
             yield Kind.CLAUSE, kept
 
 
 def _is_logic(parent: syntax.Expr | None) -> bool:
-    """There, that something is always true comes to the same as its absence."""
+    """Return whether a parent is a logical operator: in one, that something is always true comes to
+    the same as its absence."""
     return isinstance(parent, syntax.Call) and parent.function in _MUTATED_LOGIC
 
 
@@ -568,8 +567,8 @@ class _Altering:
         return AlteredExpression(change.kind, whole, 0, text, whole)
 
     def _in_style(self, change: NodeChange) -> Iterator[str]:
-        """With nothing but the name of a function, or an operator, or a longer string in place of
-        the old one."""
+        """Yield texts in which nothing but the name of a function, an operator, or a longer string
+        is put in place of the old one."""
         old, new = change.old, change.new
         was = self._slice(self._places[id(old)])
         if (

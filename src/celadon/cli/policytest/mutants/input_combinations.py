@@ -274,8 +274,8 @@ def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
 
 
 def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
-    """Nothing, then others than what is there, the most telling first. Where nothing is, nobody
-    knows what may be there: something of every type is tried besides."""
+    """Yield null, then others than what is there, the most telling first. Where nothing is,
+    nobody knows what may be there: something of every type is tried besides."""
     tried: list[object] = [now]
     if now is not None:
         yield None
@@ -358,7 +358,7 @@ class PolicyInputs:
 
 
 def with_labels(inputs: Inputs, label_values: Mapping[str, Sequence[str]]) -> Inputs:
-    """And labels of the object that selectors look at."""
+    """Return the inputs with the labels of the object that selectors look at."""
     all_inputs = Inputs()
     all_inputs.add(inputs)
     for key, values in label_values.items():

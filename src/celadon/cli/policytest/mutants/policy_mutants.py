@@ -327,7 +327,7 @@ class _Edit(NamedTuple):
 
 
 def diff(alteration: Alteration) -> str:
-    """Against the file of the policy; its lines are those of the file."""
+    """Return the difference to the file of the policy; its lines are those of the file."""
     document = alteration.document
     chunk = document.chunk
     before, base = chunk.text, None
@@ -464,7 +464,8 @@ def _escaped(text: str, document: Document, path: Path) -> str:
 
 
 def _in_yaml(alteration: Alteration) -> Iterator[_Edit]:
-    """Something left out of a list or a map, or put into a map that does not have it."""
+    """Yield the edits that leave something out of a list or a map, or put it into a map that does
+    not have it."""
     document, path = alteration.document, alteration.path
     if alteration.value is ABSENT:
         yield from _left_out(document, path)

@@ -115,8 +115,6 @@ def _changed(
     return replace(policy_set, policies=policies, bindings=bindings)
 
 
-# --- Stages ------------------------------------------------------------------
-
 # --- Glances -----------------------------------------------------------------
 #
 # What a request comes to, as far as it takes to see that two policies differ.
@@ -175,7 +173,8 @@ class Glance:
 
 
 def glance(bench: Bench, case: case_results.Case, sent: PreparedRequest | None = None) -> Glance:
-    """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
+    """Look at a case. `sent` is what another bench has sent, if both have the same mutating
+    policies."""
     if sent is None:
         sent = bench.sent(case)
     if sent is None:

@@ -345,7 +345,7 @@ def _label_sets(label_values: Sequence[Mapping[str, list[str]]]) -> Iterator[dic
 def _with_labels(
     places_read: ReadPlaces, label_values: Sequence[Mapping[str, list[str]]]
 ) -> ReadPlaces:
-    """And the labels of objects that selectors ask for."""
+    """Return the places with the labels of objects that selectors ask for."""
     places: list[Path] = []
     values: list[str] = []
     for labels in label_values:

@@ -221,7 +221,8 @@ def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonOb
 
 @until("1.33")
 def _image_parts(path: FieldPath, mount: JsonObject) -> Errors:
-    """Images were mounted whole."""
+    """Yield an error where a volume of an image has a path, which releases that mount images whole
+    do not know."""
     for field in ("subPath", "subPathExpr"):
         if mount.get(field):
             yield fieldpath.invalid(
@@ -421,7 +422,7 @@ def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _at_most(path: FieldPath, listed: Sequence[object], limit: int) -> Errors:
-    """Before 1.36 a list of rules was too long as a text is."""
+    """Yield an error for a list of rules that is too long; before 1.36 it was that of a text."""
     if len(listed) <= limit:
         return
     if is_since("1.36"):

@@ -275,7 +275,7 @@ def _requests(container: JsonObject) -> Collection[str]:
 
 
 def _users(status: JsonObject, field: str, system: str) -> field_checks.Errors:
-    """Whom the processes of a container run as."""
+    """Validate whom the processes of a container run as."""
     # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
     for path, container_status in field_checks.items(status, field, _STATUS):
         user = (container_status.get("user") or {}).get("linux")

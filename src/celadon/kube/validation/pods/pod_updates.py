@@ -357,7 +357,7 @@ def _without_amounts(resources: JsonObject) -> JsonDict:
 def _pairs(
     spec: JsonObject, before: JsonObject, field: str
 ) -> Iterator[tuple[FieldPath, JsonObject, JsonObject]]:
-    """Each container and what it was; a resize adds and removes none."""
+    """Yield each container and what it was; a resize adds and removes none."""
     pairs = zip(spec.get(field) or (), before.get(field) or (), strict=False)
     for index, (container, was) in enumerate(pairs):
         yield SPEC.child(field).index(index), container, was
