@@ -490,7 +490,10 @@ _OF_PROGRAMS: Final = frozenset(
     {
         *("apiserver.config.k8s.io", "kubeadm.k8s.io", "kubelet.config.k8s.io"),
         *("kubeproxy.config.k8s.io", "kubescheduler.config.k8s.io", "kubectl.config.k8s.io"),
-        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev"),
+        *("apiserver.k8s.io", "audit.k8s.io", "client.authentication.k8s.io"),
+        *("credentialprovider.kubelet.k8s.io", "pod-security.admission.config.k8s.io"),
+        *("eventratelimit.admission.k8s.io", "resourcequota.admission.k8s.io"),
+        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev", "eksctl.io", "skaffold"),
         *("vendir.k14s.io", "kbld.k14s.io", "kapp.k14s.io", "imgpkg.carvel.dev"),
     }
 )

@@ -305,6 +305,8 @@ def unread(name: str, error: OSError) -> Problem:
         help = f"fetch it first: `curl -sSL {name} | celadon check -`"
     elif isinstance(error, PermissionError):
         help = f"`ls -ld {name}` tells who may"
+    elif os.path.islink(name):
+        help = f"a link to `{os.readlink(name)}`, which is not there"
     return Problem(name, 0, f"cannot be read: {reason}{_neighbour(name)}", help)
 
 
