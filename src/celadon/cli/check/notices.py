@@ -365,7 +365,7 @@ def _unmatched(
             )
             reason = f"its match condition `{note.detail}` is false for all that its rules match"
         elif Outcome.BINDING_UNMATCHED in outcomes:
-            reason = f"its rules match, but none of its bindings does{_asked(policies, name)}"
+            reason = f"its rules match, but none of its bindings does{asked(policies, name)}"
         else:
             reason = f"its rules are about {_subject(placed)}"
         yield Notice(
@@ -376,22 +376,21 @@ def _unmatched(
         )
 
 
-def _asked(policies: PolicySet, policy: str) -> str:
-    """Return what the bindings of a policy ask of objects: ` (they have a namespaceSelector)`."""
+def asked(policies: PolicySet, policy: str) -> str:
+    """Return what the bindings of a policy ask of objects: ` (bound with namespaceSelector)`."""
     matches = [
         placed.value.spec.match_resources
         for placed in policies.bindings.values()
         if placed.value.spec.policy_name == policy
     ]
-    asked = {
-        "a namespaceSelector": any(match and match.namespace_selector for match in matches),
-        "an objectSelector": any(match and match.object_selector for match in matches),
+    fields = {
+        "namespaceSelector": any(match and match.namespace_selector for match in matches),
+        "objectSelector": any(match and match.object_selector for match in matches),
         "resourceRules": any(match and match.resource_rules for match in matches),
         "excludeResourceRules": any(match and match.exclude_resource_rules for match in matches),
     }
-    subject = "it has" if len(matches) == 1 else "they have"
-    texts = [text for text, is_asked in asked.items() if is_asked]
-    return f" ({subject} {', '.join(texts)})" if texts else ""
+    names = [name for name, is_there in fields.items() if is_there]
+    return f" (bound with {', '.join(names)})" if names else ""
 
 
 def _subject(placed: Placed[Policy]) -> str:
