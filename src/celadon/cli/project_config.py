@@ -24,7 +24,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -718,3 +718,34 @@ def use_project(options: argparse.Namespace, complain: Callable[[str], None]) ->
     options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
     enter_release(options.kubernetes_version)
     return project.files
+
+
+# --- Policies of other engines ------------------------------------------------
+
+_ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
+"""Engines whose policies can be translated, by the end of their groups."""
+_PROGRAMMED: Final = {"kubewarden.io": "Kubewarden", "jspolicy.com": "jsPolicy"}
+"""Engines whose policies are programs, likewise."""
+
+
+def to_translate(given: Iterable[documents.Document]) -> str:
+    """Return what to type for the first policy of another engine; empty if there is none."""
+    for document in given:
+        group, kind = document.group_kind
+        engine, file = _engine(group, _ENGINES), document.file
+        if engine:
+            return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
+        if text := programmed(document):
+            return f"{file} has {text}: write it anew, or ask its webhook (`--call-webhooks`)"
+    return ""
+
+
+def programmed(document: documents.Document) -> str:
+    """Return what a document is, if it is a policy that is a program, which is not translated."""
+    group, kind = document.group_kind
+    engine = _engine(group, _PROGRAMMED)
+    return f"a {kind} of {engine}, which is a program" if engine else ""
+
+
+def _engine(group: str, engines: Mapping[str, str]) -> str:
+    return engines.get(".".join(group.split(".")[-2:]), "")

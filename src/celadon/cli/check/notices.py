@@ -17,8 +17,8 @@ from celadon.cli.check.document_requests import DocumentRequest
 from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
 from celadon.cli.options import did_you_mean
-from celadon.cli.project_config import summary
-from celadon.cli.reading.documents import Problem, to_translate
+from celadon.cli.project_config import summary, to_translate
+from celadon.cli.reading.documents import Problem
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
