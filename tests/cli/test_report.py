@@ -202,14 +202,14 @@ def test_invalid_objects_in_every_format() -> None:
 
 def test_github() -> None:
     assert as_github(CheckView(REPORT)) == (
-        "::error file=t.yaml,line=2,title=unreadable input::unreadable\n"
+        "::error file=t.yaml,line=2,title=unreadable input::unreadable (mend it)\n"
         "::error file=r.yaml,line=7,title=ValidatingAdmissionPolicy r::is invalid: x%0Ay\n"
         '::error file=a.yaml,line=3,title=Pod shop/web denied::pods "web" is forbidden: no, 100%25'
         "%0Arule: p.yaml:9%0Arule: q.yaml:4\n"
         "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::careful"
         "%0Arule: p.yaml:9%0Arule: p.yaml:14\n"
         "::warning file=b%2Cc.yaml,line=1,title=Pod shop/old::third%0Arule: p.yaml:14\n"
-        "::notice file=s.yaml,line=1,title=policy-without-binding::policy `s`: no binding\n"
+        "::notice file=s.yaml,line=1,title=policy-without-binding::policy `s`: no binding%0Abind\n"
     )
 
 

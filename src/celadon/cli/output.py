@@ -82,6 +82,13 @@ def unwritten(error: OSError) -> str:
     return f"cannot be written: {(error.strerror or str(error)).lower()}"
 
 
+def of_file(error: OSError) -> str:
+    """Return what is wrong with which file: `` `a.yaml`: no such file or directory``."""
+    if not (error.filename and error.strerror):
+        return str(error)
+    return f"`{error.filename}`: {error.strerror.lower()}"
+
+
 def usage_error(program: str, message: str) -> Exit:
     """Return what is wrong with the command line, and where to read more."""
     complain(f"error: {message}")

@@ -24,7 +24,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -493,7 +493,10 @@ _OF_PROGRAMS: Final = frozenset(
     {
         *("apiserver.config.k8s.io", "kubeadm.k8s.io", "kubelet.config.k8s.io"),
         *("kubeproxy.config.k8s.io", "kubescheduler.config.k8s.io", "kubectl.config.k8s.io"),
-        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev"),
+        *("apiserver.k8s.io", "audit.k8s.io", "client.authentication.k8s.io"),
+        *("credentialprovider.kubelet.k8s.io", "pod-security.admission.config.k8s.io"),
+        *("eventratelimit.admission.k8s.io", "resourcequota.admission.k8s.io"),
+        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev", "eksctl.io", "skaffold"),
         *("vendir.k14s.io", "kbld.k14s.io", "kapp.k14s.io", "imgpkg.carvel.dev"),
     }
 )
@@ -719,3 +722,34 @@ def use_project(options: argparse.Namespace, complain: Callable[[str], None]) ->
     options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
     enter_release(options.kubernetes_version)
     return project.files
+
+
+# --- Policies of other engines ------------------------------------------------
+
+_ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
+"""Engines whose policies can be translated, by the end of their groups."""
+_PROGRAMMED: Final = {"kubewarden.io": "Kubewarden", "jspolicy.com": "jsPolicy"}
+"""Engines whose policies are programs, likewise."""
+
+
+def to_translate(given: Iterable[documents.Document]) -> str:
+    """Return what to type for the first policy of another engine; empty if there is none."""
+    for document in given:
+        group, kind = document.group_kind
+        engine, file = _engine(group, _ENGINES), document.file
+        if engine:
+            return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
+        if text := programmed(document):
+            return f"{file} has {text}: write it anew, or ask its webhook (`--call-webhooks`)"
+    return ""
+
+
+def programmed(document: documents.Document) -> str:
+    """Return what a document is, if it is a policy that is a program, which is not translated."""
+    group, kind = document.group_kind
+    engine = _engine(group, _PROGRAMMED)
+    return f"a {kind} of {engine}, which is a program" if engine else ""
+
+
+def _engine(group: str, engines: Mapping[str, str]) -> str:
+    return engines.get(".".join(group.split(".")[-2:]), "")

@@ -31,7 +31,13 @@ from celadon.cli.audit_logs import (
 )
 from celadon.cli.check.check_report import Notice, NoticeReason, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
-from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
+from celadon.cli.check.notices import (
+    Coverage,
+    asked,
+    assumed_namespaces,
+    not_applied,
+    policy_notices,
+)
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exit_codes import Exit
@@ -485,6 +491,7 @@ def _notices(
     for name, placed in sorted(policies.policies.items()):
         if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"
+            text = f"{text}{asked(policies, name)}"
             yield Notice(NoticeReason.POLICY_UNMATCHED, placed.place(), text)
     if lookups_of(inputs.sets).namespaces:
         yield from assumed_namespaces(findings.namespaces, existing)

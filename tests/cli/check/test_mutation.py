@@ -102,6 +102,12 @@ def test_mutated_objects_as_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert yaml.safe_load(written.read_text())["data"] == {"x": "ok"}
 
 
+def test_objects_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = check(capsys, "bad.json", "--mutated-out", "bad.json")
+    assert (code, err) == (74, "error: `bad.json` cannot be written: file exists\n")
+    assert out.endswith("1 object: 1 admitted, 0 denied (2 policies, 2 bindings)\n")
+
+
 def test_a_failure_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("policies.json"), *mutating("fails", "Object{data: object.nothing}"))
     code, out, _ = check(capsys, "bad.json")

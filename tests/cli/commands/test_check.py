@@ -296,9 +296,32 @@ def test_a_policy_that_matches_nothing(capsys: pytest.CaptureFixture[str]) -> No
     selector: dict[str, Any] = {"matchResources": {"objectSelector": {"matchLabels": {"a": "b"}}}}
     write(Path("policies.json"), policy(), binding(**selector))
     (notice,) = report(capsys, path)["notices"]
-    assert "none of its bindings does (it has an objectSelector)" in notice["message"]
+    assert "none of its bindings does (bound with objectSelector)" in notice["message"]
     assert check(capsys, path)[0] == 0
     assert check(capsys, path, "--strict")[0] == 3
+
+
+def test_a_kind_of_params_that_nobody_defines(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(Path("a.json"), GOOD)
+    kind = {"apiVersion": "example.com/v1", "kind": "Limit"}
+    ref = {"name": "a", "parameterNotFoundAction": "Allow"}
+    write(Path("policies.json"), policy(paramKind=kind), binding(paramRef=ref))
+    (notice, _) = report(capsys, path)["notices"]
+    assert notice["reason"] == "unknown-kind"
+    assert notice["message"].startswith("kind `Limit` of example.com/v1 is not known, so policy")
+    assert "`kubectl get crd limits.example.com -o yaml` prints it" in notice["help"]
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": "Limit", "plural": "limits"}
+    spec = {"group": "example.com", "scope": "Cluster", "names": names, "versions": [version]}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "limits.example.com"},
+        "spec": spec,
+    }
+    write(Path("policies.json"), policy(paramKind=kind), binding(paramRef=ref), definition)
+    assert "unknown-kind" not in reasons(capsys, path)
 
 
 def test_a_version_that_is_not_served_has_a_hint(capsys: pytest.CaptureFixture[str]) -> None:

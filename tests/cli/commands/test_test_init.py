@@ -194,6 +194,14 @@ def test_a_test_without_cases_is_not_written(capsys: pytest.CaptureFixture[str])
     assert not Path("p.policytest.yaml").exists()
 
 
+def test_a_test_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("p.yaml"), policy(), binding())
+    Path("p.policytest.yaml").mkdir()
+    code, _, err = run(capsys, "test", "init", "p.yaml", "--force")
+    assert code == 2
+    assert err.startswith("error: `p.policytest.yaml` cannot be written: is a directory\n")
+
+
 def test_params_of_a_kind_that_is_not_known_are_where_bindings_look(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -187,7 +187,7 @@ def test_mutating_policies(capsys: pytest.CaptureFixture[str]) -> None:
         (["-f", "policies.json", "--except", "Foo"], "`--except foo`: there are Namespace, "),
         (["-f", "policies.json", "--certificates", "secret"], "give the authority"),
         (["--from-cluster", "--certificates", "secret", "-o", "values"], "give the authority"),
-        (["-f", "policies.json", "--ca-bundle", "nope"], "No such file"),
+        (["-f", "policies.json", "--ca-bundle", "nope"], "`nope`: no such file or directory"),
         (["-f", "nope.yaml"], "cannot be read"),
         (["-f", "unbound.json"], "no policy with a binding is given"),
         (["-f", "policies.json", "-f", "secret.json"], "a Secret among the files"),

@@ -57,6 +57,11 @@ EXPECTATIONS = "expectations of tests"
             "configurations of programs",
         ),
         (
+            "a/audit.yaml",
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [level: Metadata]\n",
+            "configurations of programs",
+        ),
+        (
             "a/x.yaml",
             "apiVersion: kubeadm.k8s.io/v1beta4\n---\napiVersion: kubelet.config.k8s.io/v1beta1\n"
             "kind: KubeletConfiguration\n",

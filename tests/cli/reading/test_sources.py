@@ -122,6 +122,13 @@ def test_what_nobody_may_read_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
     ]
 
 
+def test_a_link_to_nothing_says_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to("gone.yaml")
+    problem = read_text(str(tmp_path / "a.yaml"))
+    assert isinstance(problem, Problem)
+    assert problem.help == "a link to `gone.yaml`, which is not there"
+
+
 def test_encodings(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     for data in (

@@ -61,6 +61,21 @@ def test_a_denial_names_the_object_and_the_rule(capsys: pytest.CaptureFixture[st
     assert related["message"]["text"] == "spec.validations[0].expression"
 
 
+def test_paths_are_those_of_the_repository(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("a.json"), config_map("bad", x="no"))
+    Path("b.yaml").write_text("{{ .Values }}: x\nkind: Y\n")
+    one = sarif(capsys, ".")
+    (result,) = one["results"]
+    assert place(result["locations"][0]) == ("a.json", 1)
+    (said,) = one["invocations"][0]["toolExecutionNotifications"]
+    assert place(said["locations"][0]) == ("b.yaml", 1)
+    assert "a template? fill it in first" in said["message"]["text"]
+    for form, text in (("github", "file=a.json,"), ("junit", 'file="a.json"')):
+        _, out, _ = run(capsys, "check", "-f", "p.json", ".", "-o", form)
+        assert text in out
+        assert "a template? fill it in first" in out
+
+
 def test_faults_warnings_and_notices(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("p.json"), policy(), binding(actions="Warn"), binding("other", "gone"))
     bad, odd = config_map("bad", x="no"), config_map("odd", x="ok") | {"dat": {}}

@@ -17,10 +17,19 @@ from celadon.cli.check.document_requests import DocumentRequest
 from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
 from celadon.cli.options import did_you_mean
-from celadon.cli.project_config import summary
-from celadon.cli.reading.documents import Problem, to_translate
+from celadon.cli.project_config import summary, to_translate
+from celadon.cli.reading.documents import Problem
 from celadon.cli.reading.json_text import Path
-from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube import (
+    FieldPath,
+    GroupKind,
+    GroupResource,
+    GroupVersionKind,
+    JsonObject,
+    metadata,
+)
+from celadon.kube.resources import guess_resource
+from celadon.kube.schemas import schema_for
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.records import dataclass, field
 
@@ -246,6 +255,7 @@ def policy_notices(
     yield from _without_policy(policies)
     if objects:
         yield from _unmatched(policies, operation, coverage)
+    yield from _unknown_param_kinds(existing, policies, coverage)
     yield from _missing_params(existing, policies)
     yield from _not_found_params(policies, coverage)
     yield from _failures(policies, coverage)
@@ -365,7 +375,7 @@ def _unmatched(
             )
             reason = f"its match condition `{note.detail}` is false for all that its rules match"
         elif Outcome.BINDING_UNMATCHED in outcomes:
-            reason = f"its rules match, but none of its bindings does{_asked(policies, name)}"
+            reason = f"its rules match, but none of its bindings does{asked(policies, name)}"
         else:
             reason = f"its rules are about {_subject(placed)}"
         yield Notice(
@@ -376,22 +386,21 @@ def _unmatched(
         )
 
 
-def _asked(policies: PolicySet, policy: str) -> str:
-    """Return what the bindings of a policy ask of objects: ` (they have a namespaceSelector)`."""
+def asked(policies: PolicySet, policy: str) -> str:
+    """Return what the bindings of a policy ask of objects: ` (bound with namespaceSelector)`."""
     matches = [
         placed.value.spec.match_resources
         for placed in policies.bindings.values()
         if placed.value.spec.policy_name == policy
     ]
-    asked = {
-        "a namespaceSelector": any(match and match.namespace_selector for match in matches),
-        "an objectSelector": any(match and match.object_selector for match in matches),
+    fields = {
+        "namespaceSelector": any(match and match.namespace_selector for match in matches),
+        "objectSelector": any(match and match.object_selector for match in matches),
         "resourceRules": any(match and match.resource_rules for match in matches),
         "excludeResourceRules": any(match and match.exclude_resource_rules for match in matches),
     }
-    subject = "it has" if len(matches) == 1 else "they have"
-    texts = [text for text, is_asked in asked.items() if is_asked]
-    return f" ({subject} {', '.join(texts)})" if texts else ""
+    names = [name for name, is_there in fields.items() if is_there]
+    return f" (bound with {', '.join(names)})" if names else ""
 
 
 def _subject(placed: Placed[Policy]) -> str:
@@ -415,6 +424,38 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
     if not operations or operations & {operation, "*"}:
         return ""
     return f"the objects were checked as {operation}: see `--operation`"
+
+
+def _unknown_param_kinds(
+    existing: Sequence[JsonObject], policies: PolicySet, coverage: Coverage
+) -> Iterator[Notice]:
+    """Policies that failed, whose kind of params nobody defines."""
+    defined = {
+        (value["spec"]["group"], value["spec"]["names"]["kind"])
+        for value in existing
+        if metadata.is_definition(value)
+    }
+    for name, placed in policies.policies.items():
+        kind = placed.value.spec.param_kind
+        if kind is None or name not in coverage.misconfigured:
+            continue
+        group, _, version = kind.api_version.rpartition("/")
+        gvk = GroupVersionKind(group, version, kind.kind)
+        if schema_for(gvk) is None and gvk.group_kind not in defined:
+            yield Notice(
+                NoticeReason.UNKNOWN_KIND,
+                placed.place(FieldPath("spec", "paramKind")),
+                f"kind `{kind.kind}` of {kind.api_version} is not known, so policy `{name}` has no "
+                "params, and fails",
+                _defined_by(guess_resource(gvk).group_resource),
+            )
+
+
+def _defined_by(resource: GroupResource) -> str:
+    return (
+        "give its CustomResourceDefinition with `-f`: "
+        f"`kubectl get crd {resource} -o yaml` prints it"
+    )
 
 
 def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
@@ -473,8 +514,7 @@ def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
             place,
             f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the "
             f"namespaced resource `{endpoint.resource.group_resource}`",
-            "give its CustomResourceDefinition with `-f`: "
-            f"`kubectl get crd {endpoint.resource.group_resource} -o yaml` prints it",
+            _defined_by(endpoint.resource.group_resource),
         )
 
 

@@ -487,13 +487,13 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport:
         file = violation_file(options.violations) if options.violations else None
         engine = engine_for(options.on, options.jobs)
     except OSError as error:
-        raise WrongUseError(str(error)) from None
+        raise WrongUseError(output.of_file(error)) from None
     try:
         return audit_fleet(
             FleetAudit(audit, fleet, engine, memory, emit if file is None else file.write)
         )
     except OSError as error:  # of the folder or the file: what sources raise is in their reports
-        wrong = Problem(options.violations or options.state, 0, f"cannot be written: {error}")
+        wrong = Problem(options.violations or options.state, 0, output.unwritten(error))
         return FleetReport((), (wrong,))
     finally:
         engine.close()

@@ -15,6 +15,7 @@ from celadon.cli.processes import garbage_later, leave
 from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:
+    from celadon.cli.check.check_report import Report
     from celadon.cli.check.object_judging import Settings
 
 DESCRIPTION: Final = """\
@@ -118,12 +119,20 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
         return _compare(options, inputs, releases, progress)
     report = check(inputs, progress.started("objects checked:"))
     progress.done()
-    if options.mutated_out:
-        from celadon.cli.report.check_view import write_mutated
-
-        write_mutated(report, options.mutated_out)
+    unwritten = _unwritten(report, options.mutated_out) if options.mutated_out else ""
     output.show(report, CHECK, options)
-    return report.exit
+    return output.failure(unwritten, Exit.OUTPUT) if unwritten else report.exit
+
+
+def _unwritten(report: Report, folder: str) -> str:
+    """Write the changed objects; return why that cannot be."""
+    from celadon.cli.report.check_view import write_mutated
+
+    try:
+        write_mutated(report, folder)
+    except OSError as error:
+        return f"`{folder}` {output.unwritten(error)}"
+    return ""
 
 
 def _compare(

@@ -195,7 +195,7 @@ def _wrong_use(options: argparse.Namespace, config: lint.LintConfig) -> str:
 
 
 def _lint(options: argparse.Namespace, config: lint.LintConfig, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.reading.documents import Problem, to_translate
+    from celadon.cli.reading.documents import Problem
 
     setup = lint.lint_setup(config)
     lint_input = lint.read(options.paths, config.exclude)
@@ -226,7 +226,8 @@ def _lint(options: argparse.Namespace, config: lint.LintConfig, loaded: Callable
         output.complain(project_config.summary(lint_input.others))
     report = _report(lint_input, shown_findings, silenced, fixed, config)
     if not (report.objects or report.problems or options.quiet):
-        hint = to_translate(lint_input.documents) or "give the files or folders that have policies"
+        hint = project_config.to_translate(lint_input.documents)
+        hint = hint or "give the files or folders that have policies"
         output.complain(f"there is no policy to lint: {hint}")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT

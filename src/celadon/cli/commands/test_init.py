@@ -331,8 +331,11 @@ def run(options: argparse.Namespace) -> Exit:
     elif count == 0:  # a test needs a case
         output.complain(f"nothing is written: no request was found {trials}")
     else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise WrongUseError(f"`{path}` {output.unwritten(error)}") from None
         output.complain(f"written: {path}, {plural(count, 'case')} {trials}")
     mutates = search_result.subject.mutates
     for index in search_result.unsolved:

@@ -174,7 +174,7 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options, policies)
     except OSError as failure:
-        raise WrongUseError(str(failure)) from None
+        raise WrongUseError(output.of_file(failure)) from None
     return _printed(options, manifests, policies, settings)
 
 

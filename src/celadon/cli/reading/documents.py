@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
 from celadon import private_files
@@ -307,6 +307,8 @@ def unread(name: str, error: OSError) -> Problem:
         help = f"fetch it first: `curl -sSL {name} | celadon check -`"
     elif isinstance(error, PermissionError):
         help = f"`ls -ld {name}` tells who may"
+    elif os.path.islink(name):
+        help = f"a link to `{os.readlink(name)}`, which is not there"
     return Problem(name, 0, f"cannot be read: {reason}{_neighbour(name)}", help)
 
 
@@ -764,35 +766,6 @@ def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
             yield text
         else:
             yield from reader.read(text)
-
-
-_ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
-"""Engines whose policies can be translated, by the end of their groups."""
-_PROGRAMMED: Final = {"kubewarden.io": "Kubewarden", "jspolicy.com": "jsPolicy"}
-"""Engines whose policies are programs, likewise."""
-
-
-def to_translate(documents: Iterable[Document]) -> str:
-    """Return what to type for the first policy of another engine; empty if there is none."""
-    for document in documents:
-        group, kind = document.group_kind
-        engine, file = _engine(group, _ENGINES), document.file
-        if engine:
-            return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
-        if text := programmed(document):
-            return f"{file} has {text}: write it anew, or ask its webhook (`--call-webhooks`)"
-    return ""
-
-
-def programmed(document: Document) -> str:
-    """Return what a document is, if it is a policy that is a program, which is not translated."""
-    group, kind = document.group_kind
-    engine = _engine(group, _PROGRAMMED)
-    return f"a {kind} of {engine}, which is a program" if engine else ""
-
-
-def _engine(group: str, engines: Mapping[str, str]) -> str:
-    return engines.get(".".join(group.split(".")[-2:]), "")
 
 
 def shape_problem(document: Document) -> Problem | None:

@@ -205,13 +205,14 @@ def policy_error_lines(errors: Iterable[PolicyError], look: ReportStyle) -> Iter
     """Yield a block for each policy that cannot be used."""
     for error in errors:
         yield [
-            f"{look.paint('error', 'error:')} {_helped(error)}",
+            f"{look.paint('error', 'error:')} {helped(error)}",
             f"  {_part(error.kind):8}{error.place}",
         ]
 
 
-def _helped(error: PolicyError) -> str:
-    return error.message + (f" ({error.help})" if error.help else "")
+def helped(item: PolicyError | Problem) -> str:
+    """Return what is wrong, and what to do about it."""
+    return item.message + (f" ({item.help})" if item.help else "")
 
 
 def _part(kind: str) -> str:
@@ -472,20 +473,23 @@ class ReportView(Generic[Reported]):
 def error_finding(error: PolicyError) -> Finding:
     """Return the finding that a policy cannot be used."""
     name = f"{error.kind} {error.name}"
-    return Finding(Level.ERROR, error.place, name, _helped(error), "policy-error", name)
+    return Finding(
+        Level.ERROR, error.place, name, error.message, "policy-error", name, help=error.help
+    )
 
 
 def notice_finding(notice: Notice, *, strict: bool) -> Finding:
     """Return the finding that something went by in silence."""
     level = Level.ERROR if strict else Level.NOTE
     reason = notice.reason.value
-    return Finding(level, notice.place, reason, notice.message, f"notice/{reason}", reason)
+    group, help_text = f"notice/{reason}", notice.help
+    return Finding(level, notice.place, reason, notice.message, group, reason, help=help_text)
 
 
 def error_case(error: PolicyError) -> ReportCase:
     """Return the case of a policy that cannot be used."""
     name = f"{error.kind} {error.name}"
-    return ReportCase("policy", name, error.place, CaseState.ERROR, _helped(error))
+    return ReportCase("policy", name, error.place, CaseState.ERROR, helped(error))
 
 
 def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCase:
@@ -500,7 +504,7 @@ def remark_sections(
 ) -> Iterator[Section]:
     """Yield what went wrong, or by without a word, as lists with headings."""
     lists = {
-        "Broken policies": tuple(f"{error.place}  {_helped(error)}" for error in errors),
+        "Broken policies": tuple(f"{error.place}  {helped(error)}" for error in errors),
         "Notices": tuple(map(_noted, notices)),
         "Not read": tuple(problem.text() for problem in problems),
     }

@@ -6,6 +6,7 @@ Each is a function of any view that has findings and cases.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -14,10 +15,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 from celadon import __version__
 from celadon.cli.check.check_report import Place
-from celadon.cli.reading.documents import Problem
+from celadon.cli.reading.documents import Problem, is_address
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.late_patterns import late_pattern
+
+
+def _relative(file: str) -> str:
+    """Return a path as a repository has it: without the `./` of `celadon check .`."""
+    return file if is_address(file) else os.path.normpath(file)
+
 
 # --- GitHub -------------------------------------------------------------------------------------
 
@@ -35,7 +42,9 @@ def as_github(view: model.ReportView[Any]) -> str:
     rules.
     """
     problems = [
-        _command("error", _place(problem), "unreadable input", problem.message, problem.column)
+        _command(
+            "error", _place(problem), "unreadable input", model.helped(problem), problem.column
+        )
         for problem in view.problems
     ]
     for finding in view.findings():
@@ -55,7 +64,7 @@ def _command(level: str, place: Place, title: str, text: str, column: int) -> st
     if place.file:
         line = [f"line={place.line}"] if place.line else []
         line += [f"col={column}"] if column else []
-        properties = [f"file={_property(place.file)}", *line, *properties]
+        properties = [f"file={_property(_relative(place.file))}", *line, *properties]
     return f"::{level} {','.join(properties)}::{_encoded(text)}"
 
 
@@ -80,7 +89,7 @@ def as_junit(view: model.ReportView[Any]) -> str:
     then those of the view."""
     unread = [
         model.ReportCase(
-            "input", problem.file, _place(problem), model.CaseState.ERROR, problem.message
+            "input", problem.file, _place(problem), model.CaseState.ERROR, model.helped(problem)
         )
         for problem in view.problems
     ]
@@ -103,9 +112,8 @@ def as_junit(view: model.ReportView[Any]) -> str:
 
 def _junit_case(case: model.ReportCase) -> str:
     place = case.place
-    where = (
-        f" file={_attribute(place.file)} line={_attribute(str(place.line))}" if place.file else ""
-    )
+    file = _attribute(_relative(place.file))
+    where = f" file={file} line={_attribute(str(place.line))}" if place.file else ""
     head = f"<testcase classname={_attribute(case.group)} name={_attribute(case.name)}{where}"
     body = _junit_body(case)
     return f"{head}>{body}</testcase>" if body else f"{head}/>"
@@ -249,13 +257,14 @@ def _sarif_result(finding: model.Finding, number: int) -> JsonObject:
 def _sarif_notification(problem: Problem) -> dict[str, Json]:
     return {
         "level": "error",
-        "message": {"text": problem.message},
+        "message": {"text": model.helped(problem)},
         "locations": [{"physicalLocation": _sarif_location(_place(problem))}],
     }
 
 
 def _sarif_location(place: Place, column: int = 0) -> dict[str, Json]:
-    location: dict[str, Json] = {"artifactLocation": {"uri": quote(place.file.replace("\\", "/"))}}
+    uri = quote(_relative(place.file).replace("\\", "/"))
+    location: dict[str, Json] = {"artifactLocation": {"uri": uri}}
     if place.line:
         location["region"] = {"startLine": place.line, "startColumn": column or 1}
     return location
