@@ -20,8 +20,6 @@ from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.celadon_documents import FileNames
 from celadon.cli.fmt import expression_fields, text_layout
-from celadon.cli.project_config import UNFINISHED, other_file, passed_over
-from celadon.cli.own_files import FileNames
 from celadon.cli.project_config import UNFINISHED, other_file, passed_over, programmed
 from celadon.cli.reading.documents import (
     Document,
