@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from celadon.cli.audit import cluster_audit
-from celadon.cli.audit.audit_report import AuditedObject, Place, Violation
+from celadon.cli.audit.audit_report import AuditedObject, Violation
 from celadon.cli.audit.audit_run import _answer
+from celadon.cli.check.check_report import Place
 from celadon.cli.check.upgrade_report import Answer
 from celadon.kube.protobuf import encode
 from celadon.kube.releases import answering_as
