@@ -63,6 +63,8 @@ SCALES = (
         ("policy/v1 Eviction", "", ("pods", "eviction", False, False)),
         ("autoscaling/v1 Scale", "deployments/scale", ("deployments", "scale", False, False)),
         ("x.io/v1 Widget", "", ("widgets", "", True, True)),
+        # A version that a server may be told to serve.
+        ("resource.k8s.io/v1beta2 DeviceClass", "", ("deviceclasses", "", True, False)),
     ],
 )
 def test_where_an_object_is_sent(
@@ -91,6 +93,12 @@ def test_where_an_object_is_sent(
             "did you mean `apiVersion: v1`?",
         ),
         ("v1 Pods", "", 'no matches for kind "Pods" in version "v1"', "did you mean `Pod`?"),
+        # A kind that a feature gate keeps back.
+        (
+            *("certificates.k8s.io/v1alpha1 ClusterTrustBundle", ""),
+            'no matches for kind "ClusterTrustBundle" in version "certificates.k8s.io/v1alpha1"',
+            "",
+        ),
         ("a/b/c X", "", "unexpected GroupVersion string: a/b/c", ""),
     ],
 )
