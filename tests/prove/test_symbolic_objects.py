@@ -10,11 +10,13 @@ import pytest
 pytest.importorskip("z3")
 
 from celadon.admission.write_requests import errors_of
+from celadon.kube import JsonObject
 from celadon.kube.registry import Surroundings, Target, create
 from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.prove import Answer, Question
-from celadon.prove.symbolic_objects import DEMANDED
+from celadon.prove.symbolic_objects import DEMANDED, _least
+from tests.prove.definitions.definitions import INTEGER, TEXT, kind_of, listed, obj
 from tests.prove.test_policy_questions import policy, replies
 
 Steps = tuple[str | int, ...]
@@ -131,3 +133,25 @@ def test_what_objects_may_lack(
 ) -> None:
     found = replies(policy(expression, resource, group))
     assert (found[Question.FAILS].answer, found[Question.REFUSES].answer) == (fails, refuses)
+
+
+@pytest.mark.parametrize(
+    ("schema", "least"),
+    [
+        (INTEGER, 0),
+        (INTEGER | {"minimum": 3}, 3),
+        ({"type": "number"}, 0),
+        ({"type": "boolean"}, False),
+        (TEXT, "x"),
+        (TEXT | {"minLength": 3}, "xxx"),
+        (TEXT | {"enum": ["b", "a"]}, "b"),
+        (listed(TEXT), []),
+        ({"type": "object", "additionalProperties": TEXT}, {}),
+        (obj(a=TEXT), {}),
+        (obj(("a", "c"), a=TEXT, b=TEXT, c=obj(("d",), d=INTEGER)), {"a": "x", "c": {"d": 0}}),
+        # Of what the schema does not know nobody can say what it is.
+        (obj(("a", "z"), a=TEXT), {"a": "x"}),
+    ],
+)
+def test_the_least_value_of_a_field_that_nobody_asks_for(schema: JsonObject, least: object) -> None:
+    assert _least(kind_of(dict(schema)).schema.properties["spec"]) == least

@@ -88,10 +88,6 @@ class BoundPolicy:
             bindings = [
                 {
                     **binding,
-                    "metadata": {
-                        **binding["metadata"],
-                        "name": f"{binding['metadata']['name']}-{action}",
-                    },
                     "spec": {**binding["spec"], "policyName": name, "validationActions": [action]},
                 }
                 for binding in self.bindings

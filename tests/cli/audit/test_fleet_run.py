@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.audit import fleet_parts, fleet_run
+from celadon.cli.exits import Exit
 from celadon.testing import KubeApi
 from tests.cli.audit.dumps import Json, json_lines, kubectl_json, written
 from tests.cli.audit.fleets import config_map, fleet_file, report, written_fleet
@@ -109,6 +110,22 @@ def test_the_limit_of_violations_is_that_of_the_fleet(tmp_path: Path, celadon: C
     _, told = report(celadon, tmp_path, "--max-results", "4")
     assert found(told) == [("a", "c0"), ("a", "c1"), ("a", "c2"), ("b", "c0")]
     assert told["summary"]["violations"] == 6
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words", "code"),
+    [
+        (("ConfigMap", "Secret"), ("--strict",), Exit.OK),
+        (("Secret", "Secret"), ("--strict",), Exit.POLICY),
+        (("Secret", "Secret"), (), Exit.OK),
+    ],
+)
+def test_a_policy_is_used_that_any_source_has_an_object_for(
+    tmp_path: Path, celadon: Celadon, kinds: tuple[str, str], words: tuple[str, ...], code: Exit
+) -> None:
+    a, b = (written(kind, "a", data={"x": "ok"}) for kind in kinds)
+    fleet_file(tmp_path, a=[a], b=[b])
+    assert report(celadon, tmp_path, *words)[0] == code
 
 
 def test_what_cannot_be_read_is_said_and_the_others_are_audited(

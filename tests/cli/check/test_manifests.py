@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from celadon.admission.registration import POLICY_KIND
 from celadon.cli.check.manifests import Parts, described, gather, unknown_kind
 from tests.cli.check.test_given_cluster import documents
 from tests.cli.files import Json
@@ -39,6 +40,17 @@ def test_kinds_that_nobody_knows(given: list[Json], parts: dict[str, Any], wrong
     """Those of the documents and of definitions among them are known."""
     found = unknown_kind(Parts(**parts), described(documents(*given)))
     assert found.startswith(wrong) if wrong == "no kind `gizmo`" else found == wrong
+
+
+def test_what_describes_a_cluster_and_what_is_admitted_there() -> None:
+    """What judges is in force on either side; nothing else changes sides."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    judging, binding = policy("x.io/v1"), {**policy("x.io/v1"), "kind": f"{POLICY_KIND}Binding"}
+    found = described(documents(WIDGET, judging), documents(namespace, binding), documents(WIDGET))
+    parts = (found.looked_up, found.policies, found.bindings, found.admitted, found.old)
+    assert [[document.value for document in part] for part in parts] == [
+        *([WIDGET], [judging], [binding], [namespace], [WIDGET]),
+    ]
 
 
 def policy(api_version: str) -> Json:

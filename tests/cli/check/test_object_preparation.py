@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from celadon.admission import ADMIN
+from celadon.cli.audit.audit_inputs import preparation
 from celadon.cli.check.object_preparation import Endpoint, endpoint_of
 from celadon.cli.exit_codes import Exit
 from celadon.cli.reading.documents import Problem
+from celadon.kube import GroupVersionKind
+from celadon.kube.registry import Target
 from celadon.kube.resources.api_resources import known_resources
 from tests.cli.check.test_given_cluster import documents
 from tests.cli.files import Json, run, write
@@ -59,6 +63,8 @@ SCALES = (
         ("policy/v1 Eviction", "", ("pods", "eviction", False, False)),
         ("autoscaling/v1 Scale", "deployments/scale", ("deployments", "scale", False, False)),
         ("x.io/v1 Widget", "", ("widgets", "", True, True)),
+        # A version that a server may be told to serve.
+        ("resource.k8s.io/v1beta2 DeviceClass", "", ("deviceclasses", "", True, False)),
     ],
 )
 def test_where_an_object_is_sent(
@@ -87,6 +93,12 @@ def test_where_an_object_is_sent(
             "did you mean `apiVersion: v1`?",
         ),
         ("v1 Pods", "", 'no matches for kind "Pods" in version "v1"', "did you mean `Pod`?"),
+        # A kind that a feature gate keeps back.
+        (
+            *("certificates.k8s.io/v1alpha1 ClusterTrustBundle", ""),
+            'no matches for kind "ClusterTrustBundle" in version "certificates.k8s.io/v1alpha1"',
+            "",
+        ),
         ("a/b/c X", "", "unexpected GroupVersion string: a/b/c", ""),
     ],
 )
@@ -205,3 +217,33 @@ def test_what_is_nested_hundreds_deep_is_judged(
     given = write(tmp_path / "a.json", thing("b.io/v1", "A", o=value))
     code, out, _ = run(capsys, "check", "-f", cluster, given)
     assert (code, "1 admitted" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "old", "problem"),
+    [
+        (POD, None, ""),
+        (
+            {**POD, "metadata": {"name": "web", "namespace": "shop"}},
+            None,
+            ":1: the namespace of the provided object does not match "
+            "the namespace sent on the request",
+        ),
+        ({**POD, "spec": {"containers": 5}}, None, ':1: Pod in version "v1" cannot be '),
+        (POD, POD, ""),
+        (
+            {**POD, "metadata": {"name": "web", "namespace": "shop"}},
+            POD,
+            "",
+        ),
+    ],
+)
+def test_what_a_server_says_before_any_plugin(value: Json, old: Json | None, problem: str) -> None:
+    prepare = preparation((), ADMIN, "2026-01-01T00:00:00Z", "1.36")
+    pods = known_resources().by_gvk(GroupVersionKind("", "v1", "Pod"))
+    assert pods is not None
+    (document,) = documents(value)
+    begun = prepare.begun(document, Target(pods, "default"), old)
+    assert isinstance(begun, Problem) is bool(problem)
+    if isinstance(begun, Problem):
+        assert begun.text().startswith(problem)

@@ -132,9 +132,29 @@ def test_what_was_asked(
         (event(verb="list"), "record.yaml:1: no policy sees the verb `list`"),
         (event(), "record.yaml:1: no policy sees the verb `None`"),
         ({**review(), "request": None}, "record.yaml:1: `request` must be a map, not absent"),
-        (
-            event(verb="create", user={"groups": "all"}),
-            "record.yaml:1: `user.groups` must be a list, not text",
+        (review(operation=1), "record.yaml:1: `request.operation` must be text, not the number 1"),
+        (event(verb=1), "record.yaml:1: `verb` must be text, not the number 1"),
+        (event(objectRef="a"), "record.yaml:1: `objectRef` must be a map, not text"),
+        *(
+            (
+                event(objectRef={name: 1}),
+                f"record.yaml:1: `objectRef.{name}` must be text, not the number 1",
+            )
+            for name in ("namespace", "subresource")
+        ),
+        *(
+            (
+                document(**{place: {name: 1}}),
+                f"record.yaml:1: `{path}.{name}` must be {what}, not the number 1",
+            )
+            for document, place, path in (
+                (review, "userInfo", "request.userInfo"),
+                (event, "user", "user"),
+                (event, "impersonatedUser", "impersonatedUser"),
+            )
+            for name, what in (
+                *(("username", "text"), ("uid", "text"), ("groups", "a list"), ("extra", "a map")),
+            )
         ),
     ],
 )

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from celadon.cli.check import object_judging
-from celadon.cli.check.check_report import Place
+from celadon.cli.check.check_report import Creator, Place
 from celadon.cli.check.upgrade_report import (
     Answer,
     Difference,
     FieldChange,
     Stretch,
     UpgradeReport,
+    _without_name,
     field_changes,
 )
 from celadon.cli.exit_codes import Exit
 from celadon.cli.main import main
 from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import current_release
+from tests.cli.test_report import DENIED
 
 POD = """\
 apiVersion: v1
@@ -105,6 +108,17 @@ def test_a_range_that_goes_back(capsys: pytest.CaptureFixture[str], tmp_path: Pa
         ({"a": [1, 2]}, {"a": [2]}, [FieldChange("a", [1, 2], [2])]),
         ({"a": None}, {}, []),
         ({}, {"x.y/z": 1}, [FieldChange("[x.y/z]", None, 1)]),
+        (
+            {"a": {"b-c": 1, "d_e": 1, "f.g": {"h": 1}, "": 1}},
+            {"a": {}},
+            [
+                FieldChange("a.b-c", 1, None),
+                FieldChange("a.d_e", 1, None),
+                FieldChange("a[f.g]", {"h": 1}, None),
+                FieldChange("a[]", 1, None),
+            ],
+        ),
+        ({"a-b": {"c": 1}}, {"a-b": {"c": 2}}, [FieldChange("a-b.c", 1, 2)]),
         ({"metadata": {"creationTimestamp": None}}, {"metadata": {}}, []),
         (
             {"t": {"metadata": {"creationTimestamp": "2026"}}},
@@ -117,6 +131,20 @@ def test_changes_of_fields(
     before: dict[str, object], after: dict[str, object], changes: list[FieldChange]
 ) -> None:
     assert list(field_changes(before, after)) == changes
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "shown"),
+    [
+        (None, 'pods "web-5d" is bad: web-5d', 'pods "web-5d" is bad: web-5d'),
+        ("Deployment shop/web", 'pods "web-5d" is bad: web-5d', 'pods "web-…" is bad: web-…'),
+        ("Deployment shop/web", "another one is bad", "another one is bad"),
+    ],
+)
+def test_names_that_are_made_of_a_hash(title: str | None, text: str, shown: str) -> None:
+    """They differ between releases, which is no difference."""
+    creator = None if title is None else Creator(title, Place("a.yaml", 1), "u")
+    assert _without_name(replace(DENIED, name="web-5d", created_by=creator), text) == shown
 
 
 def test_what_is_lost() -> None:

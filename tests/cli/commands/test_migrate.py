@@ -321,10 +321,25 @@ def test_the_nearest_template_is_meant(library: Path, capsys: pytest.CaptureFixt
 def test_what_of_gatekeeper_stays_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path / "alone.yaml", constraint())
+    others = [
+        {"apiVersion": f"{group}.gatekeeper.sh/v1beta1", "kind": kind, "metadata": {"name": name}}
+        for group, kind, name in (
+            ("expansion", "ExpansionTemplate", "expand"),
+            ("externaldata", "Provider", "provider"),
+            ("syncset", "SyncSet", "sync"),
+        )
+    ]
+    write(tmp_path / "alone.yaml", constraint(), *others, template(says("true"), kind="Other"))
     code, out, _ = run(capsys, "migrate", str(tmp_path), "-o", str(tmp_path / "out"))
     assert code == Exit.DENIED
-    assert "demand/all: not translated: a constraint without its template" in out
+    for text in (
+        "demand/all: not translated: a constraint without its template",
+        "expand: not translated: it expects Pods of their controllers",
+        "provider: not translated: it asks a service",
+        "sync: not translated: it copies objects for templates that look them up",
+    ):
+        assert text in out
+    assert "5 rules: 1 translated" in out
 
 
 @pytest.mark.parametrize(

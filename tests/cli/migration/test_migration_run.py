@@ -8,6 +8,8 @@ import pytest
 
 from celadon.cli.exit_codes import Exit
 from celadon.cli.migration.migration_run import _with_patches
+from celadon.cli.exits import Exit
+from celadon.cli.migration.migration_run import _suites, _with_patches
 from tests.cli.commands.test_migrate import PATTERN, write
 from tests.cli.files import Json, run
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
@@ -36,6 +38,20 @@ def test_patches_that_are_texts_are_read(mutate: Json | None, read: Json | None)
     assert _with_patches(policy) == {
         "spec": {"rules": [{"name": "r", "mutate": read}, {"name": "s"}]}
     }
+
+
+def test_tests_are_found_by_their_names(tmp_path: Path) -> None:
+    names = (
+        *("kyverno-test.yaml", "b/kyverno-test.yml", ".hidden/kyverno-test.yaml"),
+        *("a/other.yaml", "test.yaml", "kyverno-test.json"),
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    found = [Path(one).relative_to(tmp_path).as_posix() for one in _suites([str(tmp_path)])]
+    assert found == [names[0], names[2], names[1]]
+    single = [str(tmp_path / name) for name in names]
+    assert list(_suites(single)) == single[:2] + single[2:3]
 
 
 SUITE = {"policies": ["team.yaml"], "resources": ["pod.yaml"], "variables": "v.yaml",

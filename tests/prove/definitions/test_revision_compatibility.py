@@ -8,6 +8,7 @@ import pytest
 
 from celadon.prove import Answer
 from celadon.prove.definitions import RevisionReply, Revisions
+from celadon.prove.definitions.revision_compatibility import seen_alike
 from tests.prove.definitions.definitions import (
     INTEGER,
     RELEASE,
@@ -130,6 +131,38 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Answer]]] = [
 )
 def test_answers(old: dict[str, Any], new: dict[str, Any], answers: dict[str, Answer]) -> None:
     assert {one.demand.text: one.answer for one in replies(old, new)} == answers
+
+
+ENTRIES = {"type": "object", "additionalProperties": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alike"),
+    [
+        # Rules see values, and not what limits them.
+        (LARGE, SMALL, True),
+        (TEXT, TEXT | {"pattern": "^a$"}, True),
+        (INTEGER, TEXT, False),
+        (INTEGER, {"type": "number"}, False),
+        (TEXT, TEXT | {"format": "date"}, False),
+        (TEXT, TEXT | {"nullable": True}, False),
+        (TEXT, TEXT | {"default": "a"}, False),
+        (obj(a=LARGE), obj(a=SMALL), True),
+        (obj(a=LARGE), obj(b=LARGE), False),
+        (obj(a=LARGE), obj(a=LARGE, b=TEXT), False),
+        (obj(a=LARGE), obj(("a",), a=LARGE), True),
+        (obj(a=obj(b=TEXT)), obj(a=obj(b=INTEGER)), False),
+        (listed(LARGE), listed(SMALL), True),
+        (listed(LARGE), listed(TEXT), False),
+        (listed(NAMED), keyed(NAMED, "name"), False),
+        (ENTRIES, ENTRIES | {"additionalProperties": TEXT | {"maxLength": 1}}, True),
+        (ENTRIES, ENTRIES | {"additionalProperties": INTEGER}, False),
+        (ENTRIES, obj(a=TEXT), False),
+    ],
+)
+def test_what_rules_see_alike(old: dict[str, Any], new: dict[str, Any], alike: bool) -> None:
+    sides = (kind_of(one).schema.properties["spec"] for one in (old, new))
+    assert seen_alike(*sides) is alike
 
 
 def test_rules_of_the_whole_object_held() -> None:

@@ -239,6 +239,39 @@ def test_answers(spec: dict[str, Any], question: RuleQuestion, answer: Answer) -
     assert answers(spec)[question] is answer
 
 
+NUMBER = {"type": "number"}
+ENTRIES = {"type": "object", "additionalProperties": TEXT}
+LIMITED: list[tuple[dict[str, Any], str, str]] = [
+    (INTEGER | {"minimum": 3}, "self.a >= 3", "self.a > 3"),
+    (INTEGER | {"maximum": 3}, "self.a <= 3", "self.a < 3"),
+    (INTEGER | {"minimum": 3, "exclusiveMinimum": True}, "self.a > 3", "self.a > 4"),
+    (INTEGER | {"maximum": 3, "exclusiveMaximum": True}, "self.a < 3", "self.a < 2"),
+    (INTEGER | {"multipleOf": 3}, "self.a % 3 == 0", "self.a % 9 == 0"),
+    (INTEGER | {"enum": [3, 5]}, "self.a in [3, 5]", "self.a == 3"),
+    (NUMBER | {"minimum": 3}, "self.a >= 3.0", "self.a > 3.0"),
+    (NUMBER | {"maximum": 3}, "self.a <= 3.0", "self.a < 3.0"),
+    (NUMBER | {"minimum": 3, "exclusiveMinimum": True}, "self.a > 3.0", "self.a > 3.5"),
+    (NUMBER | {"maximum": 3, "exclusiveMaximum": True}, "self.a < 3.0", "self.a < 2.5"),
+    (TEXT | {"minLength": 3}, "self.a.size() >= 3", "self.a.size() > 3"),
+    (TEXT | {"maxLength": 3}, "self.a.size() <= 3", "self.a.size() < 3"),
+    (TEXT | {"pattern": "^a"}, "self.a.startsWith('a')", "self.a == 'a'"),
+    (TEXT | {"enum": ["a", "b"]}, "self.a != 'c'", "self.a != 'b'"),
+    (listed(TEXT, minItems=2), "self.a.size() >= 2", "self.a.size() > 2"),
+    (listed(TEXT, maxItems=2), "self.a.size() <= 2", "self.a.size() < 2"),
+    (ENTRIES | {"minProperties": 1}, "self.a.size() >= 1", "self.a.size() > 1"),
+    (ENTRIES | {"maxProperties": 1}, "self.a.size() <= 1", "self.a.size() < 1"),
+]
+
+
+@pytest.mark.parametrize(("schema", "always", "sometimes"), LIMITED)
+def test_limits_of_the_schema_hold_where_rules_are_asked(
+    schema: dict[str, Any], always: str, sometimes: str
+) -> None:
+    spec = obj(("a",), a=schema) | rules(always, sometimes)
+    refuses = [one for one in replies(spec) if one.question is RuleQuestion.REFUSES]
+    assert [one.answer for one in refuses] == [Answer.NO, Answer.YES]
+
+
 def test_rules_that_no_object_fits() -> None:
     spec = SIZED | rules("self.size > 5", "self.size < 3")
     assert answers(spec, None) == {RuleQuestion.FITS: Answer.NO}
