@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.audit import fleet_parts, fleet_run
-from celadon.cli.exits import Exit
+from celadon.cli.exit_codes import Exit
 from celadon.testing import KubeApi
 from tests.cli.audit.dumps import Json, json_lines, kubectl_json, written
 from tests.cli.audit.fleets import config_map, fleet_file, report, written_fleet

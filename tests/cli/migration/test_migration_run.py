@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.exit_codes import Exit
-from celadon.cli.migration.migration_run import _with_patches
-from celadon.cli.exits import Exit
 from celadon.cli.migration.migration_run import _suites, _with_patches
 from tests.cli.commands.test_migrate import PATTERN, write
 from tests.cli.files import Json, run
