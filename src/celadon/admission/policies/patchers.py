@@ -17,7 +17,13 @@ from typing import Final
 from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
-from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
+from celadon.kube.fieldmanager import (
+    NIL_LIST,
+    ForeignValue,
+    MutatedKinds,
+    MutationRefused,
+    Patched,
+)
 from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
 from celadon.kube.library import (
     CIDR,
@@ -288,6 +294,8 @@ def _field(value: object, data: DataValues) -> object:
     if shape in _SCALARS:
         return value
     if isinstance(value, list):
+        if not value:
+            return value if value in data else NIL_LIST
         if _is_plain(value) or (_may_be_data(value) and value in data):
             return value
         return [_inner(item, data) for item in value]

@@ -8,7 +8,7 @@ merges of configurations that are known beforehand.
 """
 
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, Unplanned
-from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, to_fields_v1
+from celadon.kube.fieldmanager.field_sets import from_fields_v1, to_fields_v1
 from celadon.kube.fieldmanager.field_tracking import (
     LAST_APPLIED,
     FieldWriter,
@@ -25,6 +25,7 @@ from celadon.kube.fieldmanager.field_tracking import (
 )
 from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
 from celadon.kube.fieldmanager.merge_types import (
+    NIL_LIST,
     ForeignValue,
     MergeType,
     UnshownVersion,
@@ -40,9 +41,9 @@ from celadon.kube.fieldmanager.mutated_kinds import (
 
 __all__ = [
     "LAST_APPLIED",
+    "NIL_LIST",
     "CustomScaleKinds",
     "EveryItem",
-    "FieldSet",
     "FieldWriter",
     "ForeignValue",
     "MergePlanner",
