@@ -16,6 +16,7 @@ from celadon.kube.schemas.struct_decoding import (
     codec_for,
     empty_values,
     round_trip,
+    struct_codec,
     with_empty_values,
 )
 from celadon.kube.schemas.value_decoding import DecodeError
