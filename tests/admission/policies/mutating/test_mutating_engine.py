@@ -71,7 +71,7 @@ def test_no_more_is_written_than_a_store_takes(
         ("'a.b/c,d.e/f'.split(',')", "[a.b/c d.e/f]"),
         ("'a1'.findAll('[0-9]')", "[1]"),
         ("'a'.findAll('[0-9]')", "[]"),
-        ("has(object.data) ? 'a'.split(',') : 'b'.split(',')", "[a]"),
+        ("has(object.kind) ? 'a'.split(',') : 'b'.split(',')", "[a]"),
         ("variables.again", "[x y]"),
     ],
 )
