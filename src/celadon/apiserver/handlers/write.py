@@ -478,15 +478,8 @@ class Writer:
                     200, shown_object(await self._shown(call, new), target, no_count=0)
                 )
             claims = _claims(incoming.draft.run.context)
-            written = await self._objects.update(
-                target.resource,
-                target.namespace,
-                target.name,
-                new,
-                stored.revision,
-                claims,
-                call.work,
-            )
+            place = target.resource, target.namespace, target.name
+            written = await self._objects.update(*place, new, stored.revision, claims, call.work)
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
