@@ -195,6 +195,9 @@ class _NewObject(NamedTuple):
 ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext, StoredObject], Incoming]
 """What an update or a patch makes of the stored object, as the endpoint shows it and as it is."""
 
+_Around: TypeAlias = tuple[Surroundings, update.EmptyBytes]
+"""What validation may know besides, and where the stored object came with empty bytes."""
+
 
 class _NameTaken(Exception):
     """There is an object of the name that a new one was to have."""
@@ -563,7 +566,7 @@ class Writer:
         call: Call,
         old: JsonObject,
         incoming: Incoming,
-        around: tuple[Surroundings, update.EmptyBytes],
+        around: _Around,
     ) -> tuple[JsonDict, JsonDict, bool]:
         """Return what validating admission sees, what shall be stored, and whether that reads back
         as it is if the old object does. Raises StatusError."""
