@@ -224,6 +224,8 @@ class StoredObject:
     reads_back: bool | None = field(default=None, compare=False)
     """Whether reading it as if it were sent gives the same again, to the byte; None if nobody
     knows yet."""
+    empty_bytes: frozenset[tuple[str | int, ...]] = field(default=frozenset(), compare=False)
+    """Where it came with empty bytes, which upstream stores, and does not show."""
 
 
 @dataclass(frozen=True, slots=True)

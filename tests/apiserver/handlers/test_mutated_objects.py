@@ -475,3 +475,82 @@ def test_who_mutates_a_scale_that_had_no_count_sees_a_mark() -> None:
         assert (code, answer["details"]["causes"][0]["message"]) == (403, NO_SCALE)
     finally:
         started.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "stored"),
+    [
+        ("set: []", {}),
+        ("nullable: []", {"nullable": None}),
+        ("filled: []", {"filled": ["a"]}),
+        ("unknown: []", {"unknown": None}),
+        ("unknown: object.spec.sent", {"unknown": []}),
+        ("items: [Object.spec.items{name: 'a', set: []}]", {"items": [{"name": "a"}]}),
+    ],
+)
+def test_an_empty_list_that_an_expression_makes_is_null_in_the_store(
+    running: Running, field: str, stored: dict[str, Any]
+) -> None:
+    """Which keeps it where the schema allows it, and where there is none."""
+    listed = {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}
+    item = {"type": "object", "required": ["name"]}
+    item["properties"] = {"name": {"type": "string"}, "set": listed}
+    keyed = {"type": "array", "items": item, "x-kubernetes-list-type": "map"}
+    spec = {
+        "set": listed,
+        "nullable": {**listed, "nullable": True},
+        "filled": {**listed, "default": ["a"]},
+        "items": {**keyed, "x-kubernetes-list-map-keys": ["name"]},
+    }
+    schema = {"type": "object", "properties": spec, "x-kubernetes-preserve-unknown-fields": True}
+    made = {
+        "metadata": {"name": "lists.b.io"},
+        "spec": {
+            "group": "b.io",
+            "scope": "Namespaced",
+            "names": {
+                "plural": "lists",
+                "singular": "list",
+                "kind": "Lists",
+                "listKind": "ListsList",
+            },
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {
+                        "openAPIV3Schema": {"type": "object", "properties": {"spec": schema}}
+                    },
+                }
+            ],
+        },
+    }
+    ask(running, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", made)
+    rule = {
+        "apiGroups": ["b.io"],
+        "apiVersions": ["*"],
+        "operations": ["CREATE"],
+        "resources": ["*"],
+    }
+    configured = {"expression": f"Object{{spec: Object.spec{{{field}}}}}"}
+    policy = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": configured}],
+        "reinvocationPolicy": "Never",
+    }
+    path, meta = f"{POLICIES}/mutatingadmissionpolicies", {"metadata": {"name": "m"}}
+    ask(running, "DELETE", f"{path}/m")
+    assert ask(running, "POST", path, {**meta, "spec": policy})[0] == 201
+    ask(running, "POST", f"{path[:-3]}ybindings", {**meta, "spec": {"policyName": "m"}})
+    running.settle()
+    lists = "/apis/b.io/v1/namespaces/default/lists"
+    body = {
+        "apiVersion": "b.io/v1",
+        "kind": "Lists",
+        "metadata": {"name": "l"},
+        "spec": {"sent": []},
+    }
+    code, answer = ask(running, "POST", lists, body)
+    assert (code, answer["spec"]) == (201, {"filled": ["a"], "sent": [], **stored})
+    assert ask(running, "DELETE", f"{lists}/l")[1]["status"] == "Success"

@@ -659,3 +659,35 @@ def _patched(running: Running, name: str) -> list[bytes]:
     assert [answer.code for answer in answers] == [200] * len(PATCHES)
     varying = rb'"(name|uid|resourceVersion|time|creationTimestamp)":"(?!c")[^"]*"'
     return [re.sub(varying, b"", answer.body) for answer in answers]
+
+
+def test_an_empty_bundle_of_authorities_is_another_than_none(running: Running) -> None:
+    """Nobody sees it, but upstream stores it, and counts generations by it."""
+    hook = {
+        "name": "a.b.c",
+        "clientConfig": {"url": "https://127.0.0.1:1/x"},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    bundled = {**hook, "clientConfig": {**hook["clientConfig"], "caBundle": ""}}
+    kind = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "bundled"},
+    }
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    stored = make(running, path, {**kind, "webhooks": [bundled]})
+    generations = []
+    for sent in (bundled, hook, hook, bundled, bundled):
+        meta = {"name": "bundled", "resourceVersion": stored["metadata"]["resourceVersion"]}
+        body = {**kind, "metadata": meta, "webhooks": [sent]}
+        stored = read(ask(running, "PUT", f"{path}/bundled", body))
+        assert stored["webhooks"][0]["clientConfig"] == hook["clientConfig"]
+        generations.append(stored["metadata"]["generation"])
+    for value in "xy":
+        labelled = {"metadata": {"labels": {"a": value}}}
+        merge = "application/merge-patch+json"
+        stored = read(ask(running, "PATCH", f"{path}/bundled", labelled, content_type=merge))
+        generations.append(stored["metadata"]["generation"])
+    assert generations == [1, 2, 2, 3, 3, 4, 4]
+    ask(running, "DELETE", f"{path}/bundled")

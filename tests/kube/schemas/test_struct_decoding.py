@@ -16,6 +16,7 @@ from celadon.kube.schemas.struct_decoding import (
     codec_for,
     empty_values,
     round_trip,
+    struct_codec,
     with_empty_values,
 )
 from celadon.kube.schemas.value_decoding import DecodeError
@@ -509,3 +510,14 @@ def test_every_kind_has_a_zero_form_that_stays() -> None:
             kind = GroupVersionKind(*entry["gvk"])
             made = round_trip({}, kind)
             assert round_trip(made, kind) == made
+
+
+def test_empty_values_of_schemas_in_schemas() -> None:
+    """Which read their JSON by themselves."""
+    schema = {"items": {"required": []}, "additionalProperties": {"enum": []}, "allOf": []}
+    codec = struct_codec(schema_packs.JSON_SCHEMA)
+    assert [empty.path for empty in empty_values(codec, schema)] == [
+        ("items", "required"),
+        ("additionalProperties", "enum"),
+        ("allOf",),
+    ]

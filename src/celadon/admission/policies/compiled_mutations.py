@@ -19,7 +19,7 @@ from celadon.admission.registration import registration_types
 from celadon.admission.request import Request, error_name
 from celadon.admission.verdict import Note, Outcome
 from celadon.cel import EvaluationError, Program, mapped_element, types
-from celadon.cel.syntax import Comprehension, Expr, Ident, Select, Struct, walk
+from celadon.cel.syntax import CONDITIONAL, Call, Comprehension, Expr, Ident, Select, Struct, walk
 from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -279,6 +279,36 @@ def _most(program: Program, copied: Mapping[_Path, frozenset[str]]) -> int:
     return max(0, (limit - cost_once) // max(1, cost_twice - cost_once))
 
 
+# Upstream takes lists of cel-go apart, but for those that hold texts of Go, which are none to it.
+_MAKES_TEXTS: Final = frozenset({"findAll", "split"})
+
+
+def text_lists(expression: Expression, made: Mapping[str, Expr]) -> frozenset[tuple[str, str]]:
+    """Return in which fields of which types an expression puts lists that Go holds as texts; `made`
+    are the expressions of variables."""
+    program = expression.program
+    if program is None:
+        return frozenset()
+    return frozenset(
+        (node.type_name, field.name)
+        for node in walk(program.checked.root)
+        if isinstance(node, Struct)
+        for field in node.fields
+        if _is_text_list(field.value, made)
+    )
+
+
+def _is_text_list(node: Expr | None, made: Mapping[str, Expr]) -> bool:
+    if node is None:
+        return False
+    if isinstance(node, Call):
+        if node.function == CONDITIONAL:
+            return all(_is_text_list(branch, made) for branch in node.args[1:])
+        return node.function in _MAKES_TEXTS
+    names = _selected(node)
+    return len(names) == 2 and names[0] == "variables" and _is_text_list(made.get(names[1]), made)
+
+
 IF_NEEDED: Final = "IfNeeded"
 
 CONFIGURATION_RESULT: Final = (types.object_type("Object"),)
@@ -288,11 +318,12 @@ PATCH_RESULT: Final = (types.list_of(types.object_type("JSONPatch")),)
 @dataclass(frozen=True, slots=True)
 class CompiledMutation:
     """Holds one mutation, ready to be applied. `is_patch`: a JSON patch, else a configuration,
-    which may be known before a request comes."""
+    which may be known before a request comes. `text_lists` as `text_lists` finds them."""
 
     expression: Expression
     is_patch: bool
     known_configuration: KnownConfiguration | None = None
+    text_lists: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +354,14 @@ def compile_mutating_policy(
     scope, variables, conditions = compiled_policy.compile_frame(
         policy.name, spec, version or current_release(), memory
     )
-    mutations = tuple(_mutation(i, mutation, scope) for i, mutation in enumerate(spec.mutations))
+    made = {
+        name: variable.program.checked.root
+        for name, variable in variables.items()
+        if variable.program is not None
+    }
+    mutations = tuple(
+        _mutation(i, mutation, scope, made) for i, mutation in enumerate(spec.mutations)
+    )
     phases = (
         compiled_policy.condition_phase(conditions),
         *(compiled_policy.Phase((mutation.expression,)) for mutation in mutations),
@@ -359,7 +397,10 @@ def _all_known(
 
 
 def _mutation(
-    index: int, mutation: registration_types.Mutation, scope: PolicyScope
+    index: int,
+    mutation: registration_types.Mutation,
+    scope: PolicyScope,
+    made: Mapping[str, Expr],
 ) -> CompiledMutation:
     is_patch = mutation.patch_type == registration_types.JSON_PATCH
     text = mutation.json_patch if is_patch else mutation.apply_configuration
@@ -369,7 +410,7 @@ def _mutation(
         stored=True,
         source=decision_source.mutation(index, is_patch=is_patch),
     )
-    return CompiledMutation(compiled, is_patch)
+    return CompiledMutation(compiled, is_patch, text_lists=text_lists(compiled, made))
 
 
 def _known(
@@ -377,7 +418,7 @@ def _known(
 ) -> CompiledMutation:
     """Return what costs nothing worth counting, or nothing that could be too much, and is known
     needs no evaluation for each request."""
-    if mutation.is_patch:
+    if mutation.is_patch or mutation.text_lists:
         return mutation
     return replace(mutation, known_configuration=find(mutation.expression))
 

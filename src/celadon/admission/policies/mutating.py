@@ -201,7 +201,7 @@ class MutationCase:
         if failure is not None:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
-        data = DataValues(activation[name] for name in _DATA)
+        data = DataValues((activation[name] for name in _DATA), mutation.text_lists)
         return apply(value, live, data, kinds, kind, expected)
 
     def _phases(self, live: JsonObject | None) -> Phases:

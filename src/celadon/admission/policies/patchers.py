@@ -11,14 +11,21 @@ import base64
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Optional, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError
-from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
+from celadon.kube.fieldmanager import (
+    NIL_LIST,
+    ForeignValue,
+    MutatedKinds,
+    MutationRefused,
+    Patched,
+)
 from celadon.kube.go import ADDRESS, MONTHS, go_json, quote, sorted_members
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import (
     CIDR,
     IP,
@@ -203,11 +210,15 @@ _JSON = _SCALARS | {dict, list}
 
 class DataValues:
     """The lists and maps that come out of the data of a request. They are looked for when somebody
-    asks first: most configurations have nothing of the kind."""
+    asks first: most configurations have nothing of the kind. `text_lists` are the fields, by type,
+    of lists that Go holds as texts."""
 
-    __slots__ = ("_ids", "_roots")
+    __slots__ = ("_ids", "_roots", "text_lists")
 
-    def __init__(self, roots: Iterable[object]) -> None:
+    def __init__(
+        self, roots: Iterable[object], text_lists: Collection[tuple[str, str]] = ()
+    ) -> None:
+        self.text_lists = text_lists
         self._roots = tuple(roots)
         self._ids: set[int] | None = None
 
@@ -272,13 +283,24 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
 
 def _fields(value: PatchObject, data: DataValues) -> JsonObject:
     """Return the same; _BadKey tells of the field."""
-    result = {}
+    result: JsonDict = {}
     for field, member in value.fields.items():
+        if data.text_lists and (value.cel_type.name, field) in data.text_lists:
+            result[field] = _text_list(member)
+            continue
         try:
             result[field] = _field(member, data)
         except _BadKey as error:
             raise _BadKey(f"fail to convert field {quote(field)}: {error}") from None
     return result
+
+
+def _text_list(value: object) -> object:
+    texts = unwrapped(value)
+    if not isinstance(texts, list):
+        return NULL
+    written = f"{{{', '.join(map(quote, texts))}}}" if texts else "(nil)"
+    return ForeignValue("[]string", f"[{' '.join(texts)}]", f"[]string{written}")
 
 
 def _field(value: object, data: DataValues) -> object:
@@ -288,6 +310,8 @@ def _field(value: object, data: DataValues) -> object:
     if shape in _SCALARS:
         return value
     if isinstance(value, list):
+        if not value:
+            return value if value in data else NIL_LIST
         if _is_plain(value) or (_may_be_data(value) and value in data):
             return value
         return [_inner(item, data) for item in value]
@@ -501,7 +525,7 @@ def apply_configuration(
 ) -> Patched:
     """Return the object with a constructed configuration in it. MutationRefused."""
     _refuse_large([value])
-    config = kinds.fitting(value, kind)
+    config = None if data.text_lists else kinds.fitting(value, kind)
     if config is not None:
         return Patched(kinds.merged(live, config, kind, expected, fits=True))
     require_type_names(value)

@@ -183,16 +183,20 @@ class WriteResult:
 
 class _NewObject(NamedTuple):
     """Holds what a create is about to store, what it claims for it, whether its name was
-    generated, and whether the object is known to read back as it is."""
+    generated, whether the object is known to read back as it is, and where it has empty bytes."""
 
     object: JsonDict
     claims: Collection[Condition]
     has_generated_name: bool
     reads_back: bool
+    empty_bytes: update.EmptyBytes
 
 
 ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext, StoredObject], Incoming]
 """What an update or a patch makes of the stored object, as the endpoint shows it and as it is."""
+
+_Around: TypeAlias = tuple[Surroundings, update.EmptyBytes]
+"""What validation may know besides, and where the stored object came with empty bytes."""
 
 
 class _NameTaken(Exception):
@@ -307,6 +311,7 @@ class Writer:
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
         created.reads_back = new.reads_back or None
+        created.empty_bytes = new.empty_bytes
         return WriteResult(201, await self._shown(call, created.object))
 
     async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
@@ -344,7 +349,8 @@ class Writer:
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(result, is_update=call.endpoint.verb != "create")
         stored, reads_back = await call.work.step(_stored_new, draft, result, call)
-        return _NewObject(stored, _claims(context), has_generated_name, reads_back)
+        empty = update.empty_bytes(draft)
+        return _NewObject(stored, _claims(context), has_generated_name, reads_back, empty)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
         """Return what was sent, as mutating admission is going to see it, and the warnings of
@@ -455,7 +461,7 @@ class Writer:
             call,
             old,
             incoming,
-            self._surroundings(call),
+            (self._surroundings(call), stored.empty_bytes),
             aside=call.work.is_expressive,
         )
         if target.subresource == SCALE:
@@ -476,19 +482,13 @@ class Writer:
             if call.dry_run:
                 return await self._changed_to(call, new)
             claims = _claims(incoming.draft.run.context)
-            written = await self._objects.update(
-                target.resource,
-                target.namespace,
-                target.name,
-                new,
-                stored.revision,
-                claims,
-                call.work,
-            )
+            place = target.resource, target.namespace, target.name
+            written = await self._objects.update(*place, new, stored.revision, claims, call.work)
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
         written.reads_back = (reads_back and stored.reads_back) or None
+        written.empty_bytes = update.empty_bytes(incoming.draft)
         return await self._changed_to(call, written.object)
 
     async def _changed_to(self, call: Call, obj: JsonObject) -> WriteResult:
@@ -562,11 +562,15 @@ class Writer:
         return incoming
 
     def _finish_change(
-        self, call: Call, old: JsonObject, incoming: Incoming, surroundings: Surroundings
+        self,
+        call: Call,
+        old: JsonObject,
+        incoming: Incoming,
+        around: _Around,
     ) -> tuple[JsonDict, JsonDict, bool]:
         """Return what validating admission sees, what shall be stored, and whether that reads back
         as it is if the old object does. Raises StatusError."""
-        target, draft = call.target, incoming.draft
+        target, draft, (surroundings, empty_before) = call.target, incoming.draft, around
         if target.is_scale_of_custom:
             patch.require_count(draft.decoded, target)
         before = shown_object(old, target, no_count=0)
@@ -576,7 +580,7 @@ class Writer:
         patch.require_kind(incoming, target, target.name)
         warnings = write_warnings(draft.decoded, target, STRATEGIES)
         call.notes.warnings += _owner_warnings(call, incoming)
-        new = update.finish_update(draft, before, target, STRATEGIES)
+        new = update.finish_update(draft, before, target, STRATEGIES, empty_before)
         self._admission.check_roles(call, new, before)
         # A scale is judged with the metadata that was sent, of which nothing is kept.
         judged = {**new, "metadata": metadata.metadata(draft.form())} if is_own_scale else new

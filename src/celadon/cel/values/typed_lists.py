@@ -47,13 +47,16 @@ Kubernetes."""
 
 
 def concatenation(left: list[Any], right: list[Any]) -> list[Any]:
-    """`left + right` of lists without a schema. Raises EvaluationError past `LONGEST`."""
+    """`left + right` of lists without a schema: one of them where the other is empty, as in cel-go.
+    Raises EvaluationError past `LONGEST`."""
+    if not (left and right):
+        return left or right
     length = len(left) + len(right)
     if length < JOINED_FROM:
         return [*left, *right]
     if length > LONGEST:
         raise too_long()
-    return _joined(left, right) if left and right else left or right
+    return _joined(left, right)
 
 
 class JoinedList(TypedList):

@@ -22,9 +22,10 @@ from celadon.kube.fieldmanager.field_manager import (
     track_create,
     track_update,
 )
-from celadon.kube.fieldmanager.field_sets import FieldSet, from_fields_v1, to_fields_v1
+from celadon.kube.fieldmanager.field_sets import from_fields_v1, to_fields_v1
 from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
 from celadon.kube.fieldmanager.merge_types import (
+    NIL_LIST,
     ForeignValue,
     MergeType,
     UnshownVersion,
@@ -40,9 +41,9 @@ from celadon.kube.fieldmanager.mutated_kinds import (
 
 __all__ = [
     "LAST_APPLIED",
+    "NIL_LIST",
     "CustomScaleKinds",
     "EveryItem",
-    "FieldSet",
     "FieldWriter",
     "ForeignValue",
     "MergePlanner",

@@ -8,7 +8,7 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.errors import KubeError
@@ -43,6 +43,11 @@ class ForeignValue:
 
     def __str__(self) -> str:
         return self.plain
+
+
+NIL_LIST: Final[list[Any]] = []
+"""Stands for an empty list that an expression has made: Go holds none, which is null in JSON.
+Nobody changes it."""
 
 
 # --- Types, as they are merged -----------------------------------------------

@@ -36,6 +36,8 @@ from celadon.kube.registry.decoded_object import (
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.schema_packs import raw_ways
+from celadon.kube.schemas.converted_values import with_go_numbers
+from celadon.kube.schemas.schema_packs import Schema, raw_ways
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
     decode,
@@ -221,7 +223,7 @@ def fitting_object(
 
 def _fitting_items(type_: merge_types.MergeType, items: Sequence[Any], path: str) -> list[Any]:
     rule = type_.list
-    if rule is None or rule.atomic:
+    if rule is None or rule.atomic or not items:  # an empty list may be `NIL_LIST`
         raise Unusual
     item_type, result = rule.item, []
     for item in items:
@@ -249,6 +251,31 @@ def _fitting_texts(type_: merge_types.MergeType, members: Mapping[Any, Any]) -> 
         if child is None or member.__class__ is not str or child.scalar not in _ALLOWED[str]:
             raise Unusual
     return dict(members)
+
+
+# Upstream writes them as null, which the store of custom resources takes away where the schema does
+# not allow it; a struct has no list there.
+def _without_nils(value: Any, schema: Schema | None, *, drops: bool = False) -> Any:
+    """Return a merged value without `NIL_LIST`. With `drops` nothing comes in its place."""
+    if isinstance(value, list):
+        items = None if schema is None else schema.items
+        return [_without_nils(item, items, drops=drops) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for key, member in value.items():
+        known = None if schema is None else schema.properties.get(key, schema.additional_properties)
+        if member is not merge_types.NIL_LIST:
+            result[key] = _without_nils(member, known, drops=drops)
+        elif not drops and (known is None or known.nullable):
+            result[key] = None
+    return result
+
+
+def _has_nil(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_nil, value.values()))
+    return value is merge_types.NIL_LIST or (isinstance(value, list) and any(map(_has_nil, value)))
 
 
 class MutationRefused(KubeError):
@@ -378,7 +405,11 @@ class MutatedKinds:
             if custom is not None or not is_since(_DUPLICATES_SINCE):
                 _refuse_original(merged_kind.type, live)
             if custom is not None:
-                together = custom.mutated(merged(merged_kind.type, live, config))
+                together = merged(merged_kind.type, live, config)
+                if _has_nil(config):
+                    meta = _without_nils(together["metadata"], None, drops=True)
+                    together = {**_without_nils(together, custom.schema), "metadata": meta}
+                together = custom.mutated(together)
                 return mutated_custom(together, kind, self.context).form()
             result = self._merged_built_in(merged_kind, live, config, kind)
         except merge_types.ItemError as error:
@@ -395,10 +426,10 @@ class MutatedKinds:
         self, merged_kind: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
         """Merge with defaults. What it shares with the one before has them. DecodeError."""
-        type_, defaulting = merged_kind.type, merged_kind.defaulting
+        type_, defaulting, has_nil = merged_kind.type, merged_kind.defaulting, _has_nil(config)
         if ways := raw_ways(kind):
             live = with_raw(live, ways, dict)
-        elif defaulting is not None:
+        elif defaulting is not None and not has_nil:
             parts = MergedParts(defaulting.triggers)
             try:
                 result: JsonDict = merged(type_, live, config, parts)
@@ -407,7 +438,10 @@ class MutatedKinds:
                     return result
             except (DecodeError, Mismatch):
                 pass  # what does not fit is told of the whole
-        together = with_go_numbers(merged(type_, live, config), kind)
+        together = merged(type_, live, config)
+        if has_nil:
+            together = _without_nils(together, None, drops=True)
+        together = with_go_numbers(together, kind)
         return drafted(together, kind, self.context).form()
 
     def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:

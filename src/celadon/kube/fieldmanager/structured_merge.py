@@ -14,6 +14,7 @@ from celadon.kube.fieldmanager.field_sets import FIELD, INDEX, FieldSet, step_te
 from celadon.kube.fieldmanager.merge_types import (
     BOOLEAN,
     DEDUCED,
+    NIL_LIST,
     NUMERIC,
     STRING,
     UNTYPED,
@@ -640,6 +641,8 @@ def _go(value: object) -> str:
     if value.__class__ is dict:
         members = ", ".join(f"{quote(key)}:{_go(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{members}}}"
+    if value is NIL_LIST:
+        return "[]interface {}(nil)"
     if value.__class__ is list:
         return f"[]interface {{}}{{{', '.join(map(_go, value))}}}"
     if value is None:

@@ -33,7 +33,7 @@ from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, struct_decoding
 from celadon.kube.schemas.value_decoding import DecodeError, Mismatch, json_kind, locate
 from celadon.kube.status import StatusError
-from celadon.kube.well_known_values import META_FIELDS
+from celadon.kube.well_known_values import DEFINITION_KIND, META_FIELDS
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -300,7 +300,9 @@ def _decoded(
     if read is None:
         return *_decoded_custom(obj), False, ()
     result, codec, is_exact = read
-    empties = () if is_exact else struct_decoding.empty_values(codec, obj)
+    # What reads its JSON by itself, as parts of schemas do, is never read exactly.
+    is_known = is_exact and gvk.group_kind != DEFINITION_KIND
+    empties = () if is_known else struct_decoding.empty_values(codec, obj)
     result["apiVersion"], result["kind"] = gvk.api_version, gvk.kind
     return result, codec, is_exact, empties
 

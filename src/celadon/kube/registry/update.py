@@ -17,7 +17,7 @@ does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handl
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
@@ -50,6 +50,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.struct_decoding import (
     EmptyValue,
+    Steps,
     StructCodec,
     struct_codec,
     with_empty_values,
@@ -187,13 +188,17 @@ def resume(draft: Draft, target: Target) -> list[str]:
 
 
 def finish_update(
-    draft: Draft, old: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
+    draft: Draft,
+    old: JsonObject,
+    target: Target,
+    special: Mapping[GroupKind, Strategy] = {},
+    empty_before: EmptyBytes = frozenset(),
 ) -> JsonDict:
     """Return the object as validating admission sees it; `old` is the object as the endpoint shows
-    it. The draft is used up."""
+    it, which came with empty bytes at `empty_before`. The draft is used up."""
     if target.subresource == "scale":
         return _changed_scale(draft, old)
-    result = prepare_for_update(draft, old, subresource=target.subresource)
+    result = prepare_for_update(draft, old, empty_before, subresource=target.subresource)
     meta = result.get("metadata")
     if meta is not None and not strategy_of(target, special).needs_version:
         _fill_version(meta, old)
@@ -219,6 +224,9 @@ def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
         meta["resourceVersion"] = metadata.resource_version(old)
 
 
+EmptyBytes: TypeAlias = frozenset[Steps]
+"""Where an object came with empty bytes."""
+
 EMPTY_IS_NOT_NONE: Final = frozenset(
     {
         GroupKind("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
@@ -242,7 +250,13 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 """By subresource: the rule of a kind that says what an update takes from the old object."""
 
 
-def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
+def prepare_for_update(
+    draft: Draft,
+    old: JsonObject,
+    empty_before: EmptyBytes = frozenset(),
+    *,
+    subresource: str = "",
+) -> JsonDict:
     """Return the object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used
     up."""
     result, rules, is_counted = draft.decoded, update_rules(draft.gvk), False
@@ -277,7 +291,9 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
     if meta is not None and (
-        is_counted or _differ(result, old, draft.codec, counted) or _came_empty(draft, counted)
+        is_counted
+        or _differ(result, old, draft.codec, counted)
+        or _came_empty(draft, counted, empty_before)
     ):
         meta["generation"] = metadata.generation(old) + 1
     return result
@@ -354,13 +370,22 @@ def _is_same_at(obj: JsonObject, old: JsonObject, codec: StructCodec, path: str)
     return _is_same(new, before, node)
 
 
-def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
+def _came_empty(draft: Draft, paths: Collection[str], empty_before: EmptyBytes) -> bool:
     """Return whether one of the paths came with an empty list or map in it that is empty still,
-    where that counts."""
+    where that counts, or with other empty bytes than before."""
     if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
         return False
-    empties = [empty for empty in draft.run.empties if empty.path[0] in paths]
+    if paths and empty_bytes(draft) != empty_before:
+        return True
+    empties = [empty for empty in draft.run.empties if empty.path[0] in paths and empty.value != ""]
     return with_empty_values(draft.decoded, empties) != draft.decoded
+
+
+def empty_bytes(draft: Draft) -> EmptyBytes:
+    """Return where a draft came with empty bytes, of the kinds for which that counts."""
+    if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
+        return frozenset()
+    return frozenset(empty.path for empty in draft.run.empties if empty.value == "")
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:

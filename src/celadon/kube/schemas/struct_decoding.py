@@ -565,8 +565,7 @@ class EmptyValue(NamedTuple):
 
 def empty_values(codec: StructCodec, value: object) -> tuple[EmptyValue, ...]:
     """Return the empty lists, maps and bytes that `decode` drops from an object, in their order.
-    Go's structs hold them until they are encoded, so validation still tells them from absent
-    ones."""
+    Go's structs hold them until they are encoded: validation tells them from absent ones."""
     return tuple(_empties_of_struct(codec, value, ()))
 
 
@@ -596,8 +595,9 @@ def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> It
     if not isinstance(node, dict):
         return
     if "ref" in node:
-        if node["ref"] not in SPECIAL:
-            yield from _empties_of_struct(struct_codec(node["ref"]), value, path)
+        name = schema_packs.JSON_SCHEMA if node["ref"] in schema_packs.SCHEMA_OR else node["ref"]
+        if name not in SPECIAL:
+            yield from _empties_of_struct(struct_codec(name), value, path)
     elif "items" in node and isinstance(value, list):
         for index, item in enumerate(value):
             yield from _empties_below(node["items"], item, (*path, index))

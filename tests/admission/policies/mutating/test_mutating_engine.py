@@ -65,6 +65,33 @@ def test_no_more_is_written_than_a_store_takes(
     assert "more than 100000 characters would be written" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("'a.b/c,d.e/f'.split(',')", "[a.b/c d.e/f]"),
+        ("'a1'.findAll('[0-9]')", "[1]"),
+        ("'a'.findAll('[0-9]')", "[]"),
+        ("has(object.kind) ? 'a'.split(',') : 'b'.split(',')", "[a]"),
+        ("variables.again", "[x y]"),
+    ],
+)
+def test_texts_that_are_split_are_no_list(value: str, shown: str) -> None:
+    """Upstream makes lists of all others that an expression may have made."""
+    variables = [
+        {"name": "parts", "expression": "'x y'.split(' ')"},
+        {"name": "again", "expression": "variables.parts"},
+    ]
+    texts = apply(f"Object{{metadata: Object.metadata{{finalizers: {value}}}}}")
+    error = refused(policy("p", texts, variables=variables), obj=config_map())
+    assert f".metadata.finalizers: expected list, got &{{{shown}}}" in str(error)
+
+
+def test_lists_made_of_texts_that_are_split_are_lists() -> None:
+    texts = apply("Object{metadata: Object.metadata{finalizers: 'a.b/c,d.e/f'.split(',').sort()}}")
+    made = mutated(request(obj=config_map()), policy("p", texts))
+    assert made["metadata"]["finalizers"] == ["a.b/c", "d.e/f"]
+
+
 def test_unknown_fields_of_a_value_are_named_in_order() -> None:
     add = patch("[JSONPatch{op: 'add', path: '/zz', value: {'b': 1, 'a': 2}}]")
     unordered = patch("[JSONPatch{op: 'add', path: '/metadata', value: object.data}]")

@@ -12,7 +12,7 @@ from celadon.admission.policies.patchers import (
     foreign,
     require_type_names,
 )
-from celadon.kube.fieldmanager import MutationRefused
+from celadon.kube.fieldmanager import NIL_LIST, MutationRefused
 from tests.kube.library.evaluation import evaluate
 
 OBJECT: dict[str, Any] = {"list": [1, [2]], "map": {"a": {"b": 1}}}
@@ -110,6 +110,24 @@ def test_types_are_named_after_their_paths(expression: str, wrong: list[tuple[st
         "which matches field name path from root Object type"
         for found, expected in wrong
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_nil"),
+    [
+        ("[]", True),
+        ("['a'].filter(x, false)", True),
+        ("object.list.filter(x, false)", True),
+        ("object.none", False),
+        ("[] + object.none", False),
+        ("object.none + []", True),
+    ],
+)
+def test_empty_lists_that_expressions_make_are_none(expression: str, is_nil: bool) -> None:
+    data = {**OBJECT, "none": []}
+    found = configuration(evaluate(f"Object{{l: {expression}}}", object=data), DataValues([data]))
+    assert found == {"l": []}
+    assert (found["l"] is NIL_LIST) is is_nil
 
 
 def test_data_is_known_by_its_identity() -> None:
