@@ -35,8 +35,6 @@ from celadon.kube.registry.decoded_object import (
 )
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.schemas.schema_packs import raw_ways
-from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.schema_packs import Schema, raw_ways
 from celadon.kube.schemas.struct_decoding import (
     codec_for,
