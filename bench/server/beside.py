@@ -49,11 +49,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both servers."""
+    """Both servers, and the bare handler."""
 
     own: ServerProcess
     other: ServerProcess
     etcd: ServerProcess
+    bare: ServerProcess
     own_idle: float
     other_idle: float
     """Processor time for each second in which nobody asks."""
@@ -68,6 +69,7 @@ class Row:
     own: Sequence[float]
     other: Sequence[float]
     etcd: Sequence[float]
+    bare: Sequence[float] = ()
 
     @property
     def ratios(self) -> list[float]:
@@ -123,7 +125,7 @@ def measure(sides: Sides, say: Callable[[str], None], only: str = "") -> Iterato
         yield _fanned_out(sides)
     if only in UNDER_POLICIES.what:
         say("twenty policies ...")
-        _on_both(sides, workloads.twenty_policies())
+        _on_all(sides, workloads.twenty_policies())
         time.sleep(_UNTIL_IN_FORCE)
         yield _row(sides, UNDER_POLICIES)
 
@@ -156,9 +158,9 @@ FAN_OUT: Final = f"one event to {WATCHERS:,} watchers"
 def _row(sides: Sides, work: Work) -> Row:
     for number, share in enumerate(_WARM_UP):
         asked = work.requests(number, max(work.connections, work.count // share))
-        for server in (sides.own, sides.other):
+        for server in (sides.own, sides.other, sides.bare):
             run_load(server, asked, work.connections)
-    own, other, etcd = [], [], []
+    own, other, etcd, bare = [], [], [], []
     for number in range(len(_WARM_UP), len(_WARM_UP) + ROUNDS):
         asked = work.requests(number, work.count)
         mine = run_load(sides.own, asked, work.connections)
@@ -167,7 +169,9 @@ def _row(sides: Sides, work: Work) -> Row:
         theirs = run_load(sides.other, asked, work.connections)
         other.append(_micros(theirs.server_cpu - theirs.wall * sides.other_idle, theirs.requests))
         etcd.append(_micros(sides.etcd.cpu_seconds() - kept, theirs.requests))
-    return Row(work.what, work.goal, own, other, etcd)
+        least = run_load(sides.bare, asked, work.connections)
+        bare.append(_micros(least.server_cpu, least.requests))
+    return Row(work.what, work.goal, own, other, etcd, bare)
 
 
 _WARM_UP: Final = (4, 2)
@@ -198,8 +202,8 @@ def _micros(seconds: float, requests: int) -> float:
     return max(seconds, 1e-6) / requests * 1e6
 
 
-def _on_both(sides: Sides, requests: Sequence[bytes]) -> None:
-    for server in (sides.own, sides.other):
+def _on_all(sides: Sides, requests: Sequence[bytes]) -> None:
+    for server in (sides.own, sides.other, sides.bare):
         run_load(server, requests, 1)
 
 
@@ -210,16 +214,18 @@ def _idle(server: ServerProcess) -> float:
 
 
 HEAD: Final = (
-    "| µs of a processor | Celadon | kube-apiserver | etcd | times | spread | goal | floor | |",
-    "| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- |",
+    "| µs of a processor | Celadon | bare | kube-apiserver | etcd"
+    " | times | spread | goal | floor | |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- |",
 )
 
 
 def _table_line(row: Row) -> str:
     ratios = row.ratios
+    bare = f"{median(row.bare):,.0f}" if row.bare else ""
     return (
-        f"| {row.what} | {median(row.own):,.0f} | {median(row.other):,.0f} |"
-        f" {median(row.etcd):,.0f} | {median(ratios):.1f} ×"
+        f"| {row.what} | {median(row.own):,.0f} | {bare} |"
+        f" {median(row.other):,.0f} | {median(row.etcd):,.0f} | {median(ratios):.1f} ×"
         f" | {min(ratios):.1f} to {max(ratios):.1f} | ≥ {row.goal:g} × | ≥ {row.floor:g} ×"
         f" | {row.judged} |"
     )
@@ -239,12 +245,13 @@ def main() -> int:
         with (
             processes.secure_celadon(folder, "--data", str(folder / "objects.db")) as own,
             processes.kube_apiserver(folder, options.kube_apiserver, options.etcd) as (other, etcd),
+            processes.bare_store(folder) as bare,
         ):
             time.sleep(IDLE_SECONDS)  # what a start leaves to be done
-            sides = Sides(own, other, etcd, _idle(own), _idle(other))
-            _on_both(sides, workloads.namespaces())
-            _on_both(sides, workloads.config_maps("listed", LISTED))
-            _on_both(sides, workloads.applies(CHANGED, 0, len(CHANGED)))
+            sides = Sides(own, other, etcd, bare, _idle(own), _idle(other))
+            _on_all(sides, workloads.namespaces())
+            _on_all(sides, workloads.config_maps("listed", LISTED))
+            _on_all(sides, workloads.applies(CHANGED, 0, len(CHANGED)))
             for row in measure(sides, _say, options.only):
                 lines.append(_table_line(row))
                 _say(lines[-1])

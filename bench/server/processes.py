@@ -130,7 +130,28 @@ def kube_apiserver(
 @contextlib.contextmanager
 def bare(answer: Path) -> Iterator[ServerProcess]:
     """The same HTTP server with a handler that gives the bytes in a file to everybody."""
-    with _process("bench.server.bare", str(answer)) as server:
+    with _process("bench.server.bare", "--file", str(answer)) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def bare_store(folder: Path) -> Iterator[ServerProcess]:
+    """The same HTTP server over TLS and the same store, without anything of Kubernetes."""
+    certificate, key, port = folder / "bare.crt", folder / "bare.key", _free_port()
+    subprocess.run(
+        (
+            *("openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-subj", "/CN=localhost"),
+            *("-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ),
+        check=True,
+        capture_output=True,
+    )
+    command = (
+        *(sys.executable, "-m", "bench.server.bare", "--data", str(folder / "bare.db")),
+        *("--certificate", str(certificate), str(key), "--listen", f"127.0.0.1:{port}"),
+    )
+    with _running(command, port, _is_ready_over_tls) as server:
         yield server
 
 

@@ -75,8 +75,8 @@ def bare(folder: Path, tls: Certificate, answer: bytes) -> Iterator[Served]:
     given, port = folder / "answer", _free_port()
     given.write_bytes(answer)
     command = (
-        *(sys.executable, "-m", "bench.server.bare", str(given), "--listen", f"127.0.0.1:{port}"),
-        *("--certificate", str(tls.certificate), str(tls.key)),
+        *(sys.executable, "-m", "bench.server.bare", "--file", str(given)),
+        *("--listen", f"127.0.0.1:{port}", "--certificate", str(tls.certificate), str(tls.key)),
     )
     with _listening(command, port, tls, {}) as process:
         yield Served(process, "/validate", tls.trusting)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fnmatch
+import glob
 import os
 import shlex
 import stat
@@ -158,3 +160,87 @@ def _of_folder(path: Path) -> Iterator[str]:
     yield from _of_others(path)
     if mode & 0o022 and not mode & stat.S_ISVTX:
         yield f"`{path}` can be changed by others: chmod go-w {shlex.quote(str(path))}"
+
+
+# --- Patterns ----------------------------------------------------------------
+#
+# Which names a pattern matches, as `glob` has it; `**` does not look behind links, as in shells.
+# Each folder is looked into once for each part of the pattern, by whatever names it can be reached:
+# `glob` takes time without end where links lead back, or where `**` stands several times.
+
+_MOST_NAMES: Final = 1_000_000
+
+
+class TooManyNamesError(ValueError):
+    """Says that more names would have to be looked at than anybody has files."""
+
+
+def matching(pattern: str, folder: str | Path = "") -> list[str]:
+    """Return the names that a pattern matches, in order; a relative one is looked for in a folder.
+    Raises TooManyNamesError."""
+    drive, rest = os.path.splitdrive(pattern)
+    names = rest.replace(os.sep, "/")
+    found = [drive + os.sep if names.startswith("/") else drive]
+    search = _Search(folder)
+    parts = [part for part in names.split("/") if part]
+    for number, part in enumerate(parts, 1):
+        stepped = (name for path in found for name in search.step(path, part))
+        found = sorted(stepped) if number == len(parts) else search.folders(stepped)
+    return found
+
+
+class _Search:
+    """What is left of the names that one pattern may have looked at."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = folder
+        self._left = _MOST_NAMES
+
+    def step(self, path: str, part: str) -> Iterator[str]:
+        """Yield what one part of a pattern matches in a folder."""
+        if part == "**":
+            yield from self._below(path)
+        elif glob.has_magic(part):
+            for entry in self._entries(path):
+                if fnmatch.fnmatch(entry.name, part) and _is_shown(entry, part):
+                    yield os.path.join(path, entry.name)
+        elif os.path.lexists(os.path.join(self._folder, path, part)):
+            yield os.path.join(path, part)
+
+    def folders(self, paths: Iterable[str]) -> list[str]:
+        """Return the folders among them, each once."""
+        found: dict[tuple[int, int], str] = {}
+        for path in paths:
+            with contextlib.suppress(OSError):
+                about = os.stat(os.path.join(self._folder, path or os.curdir))
+                if stat.S_ISDIR(about.st_mode):
+                    found.setdefault((about.st_dev, about.st_ino), path)
+        return list(found.values())
+
+    def _below(self, path: str) -> Iterator[str]:
+        pending = [path]
+        while pending:
+            path = pending.pop()
+            yield path
+            for entry in self._entries(path):
+                if _is_shown(entry):
+                    name = os.path.join(path, entry.name)
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(name)
+                    else:
+                        yield name
+
+    def _entries(self, path: str) -> Iterator[os.DirEntry[str]]:
+        with (
+            contextlib.suppress(OSError),
+            os.scandir(os.path.join(self._folder, path) or os.curdir) as entries,
+        ):
+            for entry in entries:
+                self._left -= 1
+                if self._left < 0:
+                    raise TooManyNamesError
+                yield entry
+
+
+def _is_shown(entry: os.DirEntry[str], part: str = "") -> bool:
+    return not entry.name.startswith(".") or part.startswith(".")

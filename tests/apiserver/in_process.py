@@ -18,6 +18,7 @@ from celadon.apiserver.authn.authentication import read_token_file
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.records import replace
 from celadon.storage import Store, open_memory
 from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd
 
@@ -54,8 +55,9 @@ class Running:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
 
     def answer(self, request: HttpRequest) -> HttpAnswer:
+        """As a client gets it: to HEAD without a body."""
         found: HttpAnswer = self._call(self.server.handle(request))
-        return found
+        return replace(found, body=b"") if request.method == "HEAD" else found
 
     def wait_for(self, coroutine: Any) -> Any:
         """What becomes of it in the server's loop."""

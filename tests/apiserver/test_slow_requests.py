@@ -559,9 +559,19 @@ def test_others_are_answered_while_a_policy_is_read(
     assert told == [200, 0]
 
 
-@pytest.mark.parametrize(("padding", "asked"), [(0, []), (BRIEF_BYTES, ["admin"])])
+@pytest.mark.parametrize(
+    ("padding", "asked"),
+    [
+        ("", []),
+        ("x" * BRIEF_BYTES, ["admin"]),
+        ("object.?a.optMap(a, a)", ["admin"]),
+        ("object.?a.optFlatMap(a, a)", ["admin"]),
+        ("what may be written as an escape: é", ["admin"]),
+    ],
+    ids=["nothing", "long", "optMap", "optFlatMap", "escaped"],
+)
 def test_only_brief_policies_are_read_at_once(
-    own: Running, monkeypatch: pytest.MonkeyPatch, padding: int, asked: list[str]
+    own: Running, monkeypatch: pytest.MonkeyPatch, padding: str, asked: list[str]
 ) -> None:
     monkeypatch.setattr("celadon.apiserver.loop_offloading.DEAR_SECONDS", 60.0)
     path = f"{REGISTRATION}/validatingadmissionpolicies"
@@ -574,7 +584,7 @@ def test_only_brief_policies_are_read_at_once(
         return await run(owner, *args)
 
     monkeypatch.setattr(own.server.core.workers, "run", noted)
-    meta = {"name": "padded", "annotations": {"padding": "x" * padding}}
+    meta = {"name": "padded", "annotations": {"padding": padding}}
     assert ask(own, "POST", f"{path}?dryRun=All", {**POLICY, "metadata": meta}).code == 201
     assert [owner for owner in owners if owner == "admin"] == asked
 

@@ -683,8 +683,8 @@ UNDONE = (
     Undone(
         "a loop over a list that searches it, each time for the charge of one",
         "cel/analysis/tree_context.py",
-        "        count = sum(map(self.is_unpaid, nodes))\n",
-        "        count = 0\n",
+        "        return bool(calls) and (\n",
+        "        return False and (\n",
         "tests/cel/values/test_container_access.py"
         "::test_loops_that_search_take_steps_in_proportion",
     ),
@@ -709,6 +709,57 @@ UNDONE = (
         "    work.pay_for_all(args)\n",
         "",
         "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a text of eight characters that a loop makes eight megabytes of, for the charge of one",
+        "cel/library/strings.py",
+        "growth=_replaced,\n            ),\n        ),\n        unpaid=paid_again,\n",
+        "growth=_replaced,\n            ),\n        ),\n",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a long duration that a loop reads in each of its rounds, for the charge of one",
+        "cel/library/standard.py",
+        "\"duration('90m')\"),\n            ),\n        ),\n"
+        "        unpaid=container_access.paid_again,\n",
+        "\"duration('90m')\"),\n            ),\n        ),\n",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "a map of thousands of entries that a loop inserts, for the charge of one",
+        "cel/values/container_access.py",
+        "    work.pay_for_long(entries)\n",
+        "",
+        "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
+    ),
+    Undone(
+        "thousands of variables, each of which makes megabytes for the charge of one",
+        "admission/policies/compiled_policy.py",
+        "            activation[UNPAID_WORK] = UnpaidWork()\n",
+        "",
+        "tests/admission/policies/test_evaluation.py"
+        "::test_texts_that_variables_make_for_next_to_nothing_count_together",
+    ),
+    Undone(
+        "a pattern of files that has more names looked at than there are files",
+        "private_files.py",
+        "                self._left -= 1\n",
+        "",
+        "tests/cli/reading/test_sources.py::test_patterns_do_not_look_at_names_without_end",
+    ),
+    Undone(
+        "thousands of values, for each of which a report lists thousands of choices",
+        "cli/check/document_requests.py",
+        "        for error in fieldpath.as_many_as_fit(errors, few=2)\n",
+        "        for error in errors\n",
+        "tests/cli/check/test_refusals.py::test_no_more_is_told_than_a_refusal_shows",
+    ),
+    Undone(
+        "a policy of two hundred bytes whose macros double with each, read on the event loop",
+        "apiserver/handlers/write.py",
+        "    return not any(word in call.request.body for word in _DOUBLING)\n",
+        "    return True\n",
+        "tests/apiserver/test_slow_requests.py::test_only_brief_policies_are_read_at_once",
     ),
     Undone(
         "a large list that a loop flattens in each of its rounds",

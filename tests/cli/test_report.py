@@ -43,9 +43,14 @@ INVALID = ObjectResult(
 )
 KIND = "ValidatingAdmissionPolicy"
 FIELD = "spec.validations[0].expression"
-RULE = Violation("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",), denies=True)
-OTHER = Violation(
-    "q", "c", "shop/x", FIELD, Place("q.yaml", 4), "two\nlines", ("Deny",), denies=True
+RULE = Violation(
+    *("p", "b", "", FIELD, Place("p.yaml", 9), "no", ("Deny",)),
+    is_error=False,
+    denies=True,
+    expression="",
+)
+OTHER = replace(
+    RULE, policy="q", binding="c", param="shop/x", rule=Place("q.yaml", 4), message="two\nlines"
 )
 WARNING = replace(RULE, actions=("Warn",), denies=False)
 DENIED = ObjectResult(

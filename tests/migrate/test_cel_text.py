@@ -67,7 +67,9 @@ def test_conditions(condition: Condition, text: str, opposite: str) -> None:
         ("\x00", r"'\u0000'"),
         ("\r\n\t\0", r"'\r\n\t\u0000'"),
         ("'\\", r"'\'\\'"),
-        (["a", 1], "['a', 1]"),
+        (["a", 1], "[dyn('a'), dyn(1)]"),
+        ([["a"], ["b"]], "[['a'], ['b']]"),
+        ({"a": ["b"], "c": [1]}, "{'a': dyn(['b']), 'c': dyn([1])}"),
         ({"a": []}, "{'a': []}"),
     ],
 )

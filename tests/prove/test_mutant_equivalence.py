@@ -96,6 +96,11 @@ def validations(*expressions: str) -> JsonObject:
         (validations(HOST, HAS), validations(HOST), Finding.DIFFERS),
         (validations(HOST, "has(object.spec)"), validations(HOST), Finding.SAME),
         (validations(HOST, HOST), validations(HOST), Finding.DIFFERS),
+        # ... wherever it stood, and one that is added likewise.
+        (validations("has(object.spec)", HOST), validations(HOST), Finding.SAME),
+        (validations(HOST, "has(object.spec)", HAS), validations(HOST, HAS), Finding.SAME),
+        (validations(HOST), validations("has(object.spec)", HOST), Finding.SAME),
+        (validations(HOST), validations(HOST, HAS), Finding.DIFFERS),
         (policy(HOST), changed(policy(HOST), failurePolicy="Ignore"), Finding.SAME),
         (policy("object.spec.hostname != ''"),
          changed(policy("object.spec.hostname != ''"), failurePolicy="Ignore"), Finding.DIFFERS),

@@ -584,7 +584,7 @@ class ApiServer:
         http_answer = HttpAnswer(
             answer.code,
             answer.content_type,
-            b"" if request.method == "HEAD" else answer.body,
+            answer.body,
             headers,
             self._in_release(answer.stream),
             notes.audit,

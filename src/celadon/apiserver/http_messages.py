@@ -385,7 +385,7 @@ class Outlet:
 @dataclass(slots=True)
 class HttpAnswer:
     """Holds an answer. It has either `body` or, for a watch, `stream`. Headers are written as given
-    here, in order."""
+    here, in order. To HEAD it has what GET would get; the connection leaves that out."""
 
     code: int
     content_type: str = ""

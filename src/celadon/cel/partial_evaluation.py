@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,7 +60,9 @@ def interpret(context: Context, activation: Mapping[str, Value], visits: int) ->
     """Return the value, with everything known. Nothing is absorbed: where anything at all fails,
     that is raised, though the whole may have a value. Raises `TooLong` after so many visits of
     nodes."""
-    return _Interpreter(context, activation, (), visits=visits).node(context.checked.root)
+    work = container_access.unpaid_work(activation) if context.counts_unpaid_work() else None
+    interpreter = _Interpreter(context, activation, (), visits=visits, work=work)
+    return interpreter.node(context.checked.root)
 
 
 def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
@@ -215,8 +218,11 @@ class _Partial:
                 return self._otherwise(node)
             case _:
                 operands = node.args if node.target is None else (node.target, *node.args)
-                impl = self.context.impl(node) or runtime.unknown_function(node.function)
-                return self._collect(operands, lambda items: impl(*items))
+                run = self._runs(node)
+                return self._collect(operands, lambda items: run(*items))
+
+    def _runs(self, node: syntax.Call) -> Callable[..., Value]:
+        return self.context.impl(node) or runtime.unknown_function(node.function)
 
     def _block(self, node: syntax.Call) -> Outcome:
         outer = dict(self.locals)
@@ -310,6 +316,14 @@ class _Interpreter(_Partial):
     """An evaluation that gives up where anything is unusual; `visits` are left."""
 
     visits: int = 0
+    work: container_access.UnpaidWork | None = None
+
+    def _runs(self, node: syntax.Call) -> Callable[..., Value]:
+        run, function = _Partial._runs(self, node), self.context.function(node)
+        if self.work is None or function is None or not self.context.is_unpaid(node):
+            return run
+        assert function.unpaid is not None, "the call is unpaid"
+        return functools.partial(function.unpaid, self.work, run)
 
     def node(self, node: syntax.Expr) -> Outcome:
         context = self.context

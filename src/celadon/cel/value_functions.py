@@ -5,6 +5,7 @@ For authors of function libraries; the classes of values are behind `celadon.cel
 
 from celadon.cel.values import netaddr, text
 from celadon.cel.values.arithmetic import add
+from celadon.cel.values.container_access import UNPAID_WORK, UnpaidWork, paid_again
 from celadon.cel.values.conversions import duration_to_string, notation
 from celadon.cel.values.equality import compare, equal, is_comparable
 from celadon.cel.values.runtime_types import display, go_name
@@ -20,9 +21,11 @@ from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList, shown
 
 __all__ = [
     "LIST_CLASSES",
+    "UNPAID_WORK",
     "MapList",
     "Remembered",
     "SetList",
+    "UnpaidWork",
     "add",
     "civil_from_days",
     "compare",
@@ -35,6 +38,7 @@ __all__ = [
     "is_comparable",
     "netaddr",
     "notation",
+    "paid_again",
     "parse_duration",
     "parse_timestamp",
     "shown_size",

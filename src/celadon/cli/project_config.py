@@ -301,7 +301,10 @@ def _leads_somewhere(path: str, folder: Path) -> bool:
     """Return whether there is such a file or folder, or a file that the pattern matches."""
     if os.path.exists(folder / path):  # which a name that is too long is no error for
         return True
-    return glob.has_magic(path) and any(glob.iglob(path, root_dir=folder, recursive=True))
+    try:
+        return glob.has_magic(path) and bool(private_files.matching(path, folder))
+    except private_files.TooManyNamesError:
+        return True  # reading them says more
 
 
 # --- Places in TOML ----------------------------------------------------------

@@ -120,6 +120,14 @@ def long_name(value: str) -> list[str]:
     return _subdomain(value, "bytes" if is_since("1.35") else "characters")
 
 
+def short_name(value: str) -> list[str]:
+    """Single labels of the kinds whose rules are declared with their types."""
+    return [
+        text.replace("characters", "bytes", 1) if text.startswith("must be no more") else text
+        for text in dns1123_label(value)
+    ]
+
+
 def dns1123_label(value: str) -> list[str]:
     """Names of namespaces and other single labels."""
     if _GOOD_LABEL.fullmatch(value) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -317,11 +317,29 @@ def literal(value: Json) -> str:
         case str():
             return quoted(value)
         case list() | tuple():
-            return f"[{', '.join(map(literal, value))}]"
+            return f"[{', '.join(alike(value, map(literal, value)))}]"
         case dict():
-            entries = [f"{quoted(key)}: {literal(member)}" for key, member in value.items()]
+            texts = alike(value.values(), map(literal, value.values()))
+            entries = [f"{quoted(key)}: {text}" for key, text in zip(value, texts, strict=True)]
             return f"{{{', '.join(entries)}}}"
     raise TypeError(f"no JSON: {value!r}")
+
+
+def alike(values: Iterable[Json], texts: Iterable[str]) -> list[str]:
+    """Return the texts of the members of a list or map: those of different types, which an API
+    server takes for a mistake, as `dyn(...)`."""
+    is_mixed = len(set(map(_kind, values))) > 1
+    return [f"dyn({text})" if is_mixed else text for text in texts]
+
+
+def _kind(value: Json) -> str:
+    """Return what CEL calls the type of a literal, as far as others may differ from it."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+        return f"map {' '.join(sorted(set(map(_kind, value))))}"
+    if isinstance(value, list | tuple):
+        return f"list {' '.join(sorted(set(map(_kind, value))))}"
+    return type(value).__name__
 
 
 _ESCAPES: Final = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}

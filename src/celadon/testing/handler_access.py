@@ -29,7 +29,7 @@ from celadon.apiserver.http import (
 from celadon.cli.policy_test_door import VERSIONS
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 from celadon.storage import Page, open_memory
 from celadon.testing.policy_cases import Manifest, ManifestError, as_manifests, given_objects
 
@@ -290,7 +290,8 @@ class HandlerAccess:
     async def handle(self, request: apiserver.HttpRequest) -> apiserver.HttpAnswer:
         """Answer any request, with the headers it has; whatever is wrong with it is an answer,
         too."""
-        return await self.server.handle(request)
+        answer = await self.server.handle(request)
+        return replace(answer, body=b"") if request.method == "HEAD" else answer
 
     async def request(
         self,

@@ -47,6 +47,19 @@ def test_three_checks_are_too_dear_for_one_expression() -> None:
     assert refusal(judge(three)).endswith("operation cancelled: actual cost limit exceeded")
 
 
+def test_texts_that_variables_make_for_next_to_nothing_count_together() -> None:
+    replaced = {"name": "a", "expression": "'aaaaaaaa'.replace('a', object.data.t)"}
+    others = [
+        {"name": f"a{number}", "expression": "'aaaaaaaa'.replace('a', variables.a)"}
+        for number in range(20)
+    ]
+    size = " + ".join(f"variables.a{number}.size()" for number in range(20))
+    many = policy(variables=[replaced, *others], validations=validations(f"{size} > 0"))
+    assert judge(many, asked=request(config_map(data={"t": "y" * 100}))).allowed
+    denied = judge(many, asked=request(config_map(data={"t": "y" * 150_000})))
+    assert refusal(denied).endswith("operation cancelled: actual cost limit exceeded")
+
+
 def test_checks_of_many_expressions_exhaust_the_budget() -> None:
     enough = policy(validations=validations(*[CHECK] * 28))
     more = policy(validations=validations(*[CHECK] * 29))

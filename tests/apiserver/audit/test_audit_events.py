@@ -48,7 +48,7 @@ class Logged:
         """Those of one request."""
 
         async def inner(asked: HttpRequest) -> HttpAnswer:
-            answer = self._running.answer(asked)
+            answer: HttpAnswer = self._running.wait_for(self._running.server.handle(asked))
             if answer.stream is not None:
                 self._running.lines(answer.stream).close()
             return replace(answer, stream=None)
@@ -120,6 +120,19 @@ def test_a_refusal(logged: Logged) -> None:
         "reason": "Forbidden",
         "details": {"kind": "configmaps"},
         "code": 403,
+    }
+
+
+def test_what_only_the_head_was_asked_of(logged: Logged) -> None:
+    """The client gets no body, but the event tells why."""
+    *_, event = logged.events(request("HEAD", MAPS))
+    assert event["responseStatus"] == {
+        "metadata": {},
+        "status": "Failure",
+        "message": "the server does not allow this method on the requested resource",
+        "reason": "MethodNotAllowed",
+        "details": {},
+        "code": 405,
     }
 
 

@@ -496,3 +496,35 @@ def test_what_an_apply_makes_of_an_embedded_resource_is_validated(running: Runni
         '{"creationTimestamp":"x"}: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse '
         '"x" as "2006"',
     )
+
+
+def test_defaults_of_embedded_resources_are_stored_with_the_metadata_of_their_type(
+    running: Running,
+) -> None:
+    """The definition is judged with them, and stored as it was judged."""
+    made = definition("Shell", "shells", "Cluster")
+    default = {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "b"}, "odd": 1}}
+    embedded = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    listed = {"type": "array", "items": embedded, "default": [default]}
+    spec = {
+        "type": "object",
+        "properties": {"one": {**embedded, "default": default}, "all": listed},
+    }
+    for version in made["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": spec}}
+        del version["subresources"]
+    make(running, DEFINITIONS, made)
+    path = f"{DEFINITIONS}/shells.{GROUP}"
+    stored = read(ask(running, "GET", path))
+    shown = stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    kept = {**default, "metadata": {"labels": {"a": "b"}}}
+    assert shown["properties"]["one"]["default"] == kept
+    assert shown["properties"]["all"]["default"] == [kept]
+    made["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"]
+    sent_again = read(ask(running, "PUT", path, made))
+    assert sent_again["metadata"]["generation"] == stored["metadata"]["generation"] + 1
+    assert sent_again["spec"] == stored["spec"]

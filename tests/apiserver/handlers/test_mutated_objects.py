@@ -13,7 +13,10 @@ from tests.apiserver.in_process import Running
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1"
 THINGS = "/apis/a.io/v1/namespaces/default/things"
-SEEN = "object.transformMap(k, v, k != 'metadata' && k != 'apiVersion' && k != 'kind', v)"
+SEEN = (
+    "object.transformMap(k, v, k != 'metadata' && k != 'apiVersion' && k != 'kind', v)"
+    ", object.metadata.transformMap(k, v, k in ['generation', 'labels', 'odd'], v)"
+)
 
 
 def ask(running: Running, method: str, path: str, body: Any = None) -> tuple[int, Any]:
@@ -52,12 +55,12 @@ def running() -> Iterator[Running]:
         "apiGroups": ["a.io"],
         "apiVersions": ["*"],
         "operations": ["CREATE", "UPDATE"],
-        "resources": ["things"],
+        "resources": ["things", "things/status"],
     }
     seen = {
         "matchConstraints": {"resourceRules": [{**rule, "resourceNames": ["seen"]}]},
         "validations": [
-            {"expression": "false", "messageExpression": f"request.name + '%s'.format([{SEEN}])"}
+            {"expression": "false", "messageExpression": f"request.name + '%s%s'.format([{SEEN}])"}
         ],
     }
     policies = f"{POLICIES}/validatingadmissionpolicies"
@@ -92,12 +95,33 @@ def thing(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("operations", "seen"),
     [
-        ("op: 'add', path: '/data', value: 1", 'seen{"data":1, "spec":{"x":1}}'),
-        ("op: 'add', path: '/spec/zz', value: 1", 'seen{"spec":{"x":1, "zz":1}}'),
-        ("op: 'add', path: '/spec/zz', value: null", 'seen{"spec":{"x":1, "zz":null}}'),
-        ("op: 'add', path: '/spec/x', value: null", 'seen{"spec":{"x":1}}'),
-        ("op: 'add', path: '/apiVersion', value: 'a.io/v2'", 'seen{"spec":{"x":1}}'),
-        ("op: 'add', path: '/metadata/name', value: 'other'", 'seen{"spec":{"x":1}}'),
+        ("op: 'add', path: '/data', value: 1", 'seen{"data":1, "spec":{"x":1}}{"generation":1}'),
+        ("op: 'add', path: '/spec/zz', value: 1", 'seen{"spec":{"x":1, "zz":1}}{"generation":1}'),
+        (
+            "op: 'add', path: '/spec/zz', value: null",
+            'seen{"spec":{"x":1, "zz":null}}{"generation":1}',
+        ),
+        ("op: 'add', path: '/spec/x', value: null", 'seen{"spec":{"x":1}}{"generation":1}'),
+        (
+            "op: 'add', path: '/apiVersion', value: 'a.io/v2'",
+            'seen{"spec":{"x":1}}{"generation":1}',
+        ),
+        (
+            "op: 'add', path: '/metadata/labels', value: {'a': 1}",
+            'seen{"spec":{"x":1}}{"generation":1, "labels":{"a":1}}',
+        ),
+        (
+            "op: 'add', path: '/metadata/odd', value: {'generation': 9}",
+            'seen{"spec":{"x":1}}{"generation":1, "odd":{"generation":9}}',
+        ),
+        (
+            "op: 'add', path: '/metadata/generation', value: '9'",
+            'seen{"spec":{"x":1}}{"generation":1}',
+        ),
+        (
+            "op: 'add', path: '/metadata/name', value: 'other'",
+            'seen{"spec":{"x":1}}{"generation":1}',
+        ),
     ],
 )
 def test_nothing_is_pruned_before_it_is_stored(

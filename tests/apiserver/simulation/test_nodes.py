@@ -111,6 +111,26 @@ def test_a_node_of_a_user_is_looked_after() -> None:
         assert "taints" not in found["spec"]
 
 
+def test_a_pod_waits_for_an_address_until_another_has_ended() -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "mine"},
+        "spec": {"podCIDR": "10.9.0.0/32", "podCIDRs": ["10.9.0.0/32"]},
+    }
+    with living(nodes=0) as api:
+        api.create(node)
+        api.create(pod("first", restartPolicy="Never", container={"command": ["sleep", "3600"]}))
+        api.settle()
+        api.create(pod("second"))
+        api.advance(seconds=60)
+        assert "podIP" not in api.request("GET", f"{PODS}/second")["status"]
+        text = "Failed to create pod sandbox: no IP addresses available in 10.9.0.0/32"
+        assert text in [event["message"] for event in items(api, EVENTS)]
+        api.advance(hours=2)
+        assert api.request("GET", f"{PODS}/second")["status"]["podIP"] == "10.9.0.0"
+
+
 def test_leases_are_renewed() -> None:
     with living(nodes=1) as api:
         (before,) = items(api, LEASE)

@@ -246,13 +246,18 @@ def _evaluation(source: str, method: str) -> Callable[[int], Callable[[], object
 
     def prepared(count: int) -> Callable[[], object]:
         items, copy, large = _maps(count), _maps(count), range(2**60, 2**60 + count)
-        parts = {"items": items, "copy": copy, "large": list(large), "one": {}}
+        parts = {"items": items, "copy": copy, "large": list(large), "one": {}, "comma": ","}
+        parts |= {"text": "a,b" * 10 * count, "hours": "1h" * count, "digits": "1" * count}
+        parts |= {"map": dict.fromkeys(large), "options": [NONE] * count}
         return partial(evaluate, {"object": parts})
 
     return prepared
 
 
-_LIBRARIES = [sets.LIBRARY, lists.library(), strings.library(), optionals.library()]
+_LIBRARIES = [
+    *(sets.LIBRARY, lists.library(), strings.library(2), optionals.library()),
+    comprehensions.LIBRARY,
+]
 
 
 @pytest.mark.parametrize("method", ["evaluate", "evaluate_metered", "evaluate_exactly"])
@@ -304,6 +309,16 @@ def test_loops_that_compare_take_steps_in_proportion(
         "[[object.items]].flatten(3).size() > 0",
         "object.large.sort().size() > 0",
         "[double('NaN'), object.items] == [double('NaN'), object.items]",
+        "'%s'.format([object.text]) != ''",
+        "object.text.replace('a,b', object.hours) != ''",
+        "object.text.replace('a', 'bbbbbbbbbbbbbbbbbbbbbbbbb') != ''",
+        "object.text.split(object.comma).size() > 0",
+        "['a', 'b'].join(object.text) != ''",
+        "duration(object.hours) > duration('1s')",
+        "timestamp('2000-01-01T00:00:00.' + object.digits + 'Z') > timestamp(0)",
+        "double(object.digits) > 1.0",
+        "optional.unwrap(object.options).size() > 0",
+        "[1].transformMapEntry(k, v, object.map).size() > 0",
     ],
 )
 def test_what_nobody_pays_for_ends_the_evaluation(
@@ -372,7 +387,8 @@ def test_inserting() -> None:
     assert container_access.map_insert(original, "b", 2) == {"a": 1, "b": 2}
     assert original == {"a": 1}
     assert container_access.insert_entry(original, "b", 2) is original
-    assert container_access.insert_entries(original, {"c": 3}) is original, "not copied each time"
+    insert = partial(container_access.insert_entries, container_access.UnpaidWork())
+    assert insert(original, {"c": 3}) is original, "not copied each time"
     assert original == {"a": 1, "b": 2, "c": 3}
     assert container_access.map_insert_all({1: 1}, {2: 2}) == {1: 1, 2: 2}
     assert dict(container_access.map_insert_all(MIXED, {"b": 2}))["b"] == 2
@@ -390,7 +406,8 @@ def test_inserting_a_key_twice(a_map: dict[Any, Any], key: object, message: str)
     with pytest.raises(EvaluationError) as raised:
         container_access.map_insert(a_map, key, 0)
     assert raised.value.message == message
-    for insert in (container_access.map_insert_all, container_access.insert_entries):
+    insert_entries = partial(container_access.insert_entries, container_access.UnpaidWork())
+    for insert in (container_access.map_insert_all, insert_entries):
         with pytest.raises(EvaluationError):
             insert(a_map, make_map([(key, 0)]))
 

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from celadon.cli.audit import cluster_audit
+from celadon.cli.audit.audit_report import AuditedObject, Violation
+from celadon.cli.audit.audit_run import _answer
+from celadon.cli.check.check_report import Place
+from celadon.cli.check.upgrade_report import Answer
 from celadon.kube.protobuf import encode
 from celadon.kube.releases import answering_as
 from celadon.testing import KubeApi, ServerOptions
@@ -66,6 +70,29 @@ def said(found: Any) -> list[tuple[str, bool, list[tuple[str, str, str]]]]:
         )
         for one in found["differences"]
     ]
+
+
+ABOUT = AuditedObject(Place("dump", 1), "v1", "Pod", "shop", "a", "u", "1")
+
+
+@pytest.mark.parametrize(
+    ("effects", "answer"),
+    [
+        (("deny",), Answer("denied", is_refused=True, message="p0: no 0")),
+        (("audit", "deny", "warn", "deny"),
+         Answer("denied", is_refused=True, message="p1: no 1; p3: no 3")),
+        (("warn", "audit", "warn"), Answer("warned", warnings=("p0: no 0", "p2: no 2"))),
+        (("audit",), Answer("audited", warnings=("p0: no 0",))),
+    ],
+)  # fmt: skip
+def test_the_strongest_of_what_is_against_an_object(
+    effects: tuple[str, ...], answer: Answer
+) -> None:
+    violations = [
+        Violation(ABOUT, f"p{number}", "b", "", "f", Place("p", 1), f"no {number}", effect, False)
+        for number, effect in enumerate(effects)
+    ]
+    assert _answer(violations) == answer
 
 
 def test_a_version_that_is_not_served_any_more(capsys: Capture) -> None:

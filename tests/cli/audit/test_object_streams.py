@@ -148,14 +148,52 @@ def test_what_cannot_be_read_is_said(name: str) -> None:
     assert said in problem
 
 
+HEAD = b'{\n    "apiVersion": "v1",\n    "items": [\n        {'
+TOO_LARGE = "is larger than 1 MiB (split it into several files)"
+
+
 @pytest.mark.parametrize(
-    "begin", [b'{"a": "', b'{\n    "apiVersion": "v1",\n    "items": [\n        {\n']
+    ("begin", "what"), [(b'{"a": "', "line 1"), (HEAD + b"\n", "the object at line 4")]
 )
-def test_memory_is_bounded(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded(begin: bytes, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_blocks, "MAX_LIST_CHARACTERS", 1 << 20)
     found, _, (problem,) = read(begin + b"x" * (4 << 20), 1 << 19)
     assert found == []
-    assert "is larger than 1 MiB" in problem
+    assert problem == f"dump: {what} {TOO_LARGE}"
+
+
+@pytest.mark.parametrize(("chunk", "is_read"), [(1000, True), (1001, False)])
+def test_where_a_line_becomes_too_large(
+    chunk: int, is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts is how much of it is in memory while its end is not there yet."""
+    monkeypatch.setattr(audit_blocks, "MAX_LIST_CHARACTERS", 2000)
+    first = json.dumps(OBJECTS[0]).encode()
+    data = first[:-1] + b" " * 2500 + b"}\n" + first
+    found, _, problems = read(data, chunk)
+    refusal = "dump: line 1 is larger than 0 MiB (split it into several files)"
+    assert (len(found), problems) == ((2, []) if is_read else (0, [refusal]))
+
+
+@pytest.mark.parametrize("form", ["json lines", "kubectl json", "kubectl yaml", "raw list"])
+def test_files_that_are_read_in_pieces(form: str, tmp_path: Path) -> None:
+    """Of which the form is told by the beginning."""
+    large = [written("ConfigMap", f"c{n}", data={"a": "x" * 40_000}) for n in range(4)]
+    assert _files(tmp_path / "dump", FORMS[form](large)) == large
+
+
+def test_how_much_of_all_inputs_has_been_read(tmp_path: Path) -> None:
+    """Inputs that are not there have no bytes."""
+    sizes = []
+    for name in ("a.json", "b.json"):
+        data = FORMS["json lines"](OBJECTS)
+        (tmp_path / name).write_bytes(data)
+        sizes.append(len(data))
+    files = [str(tmp_path / name) for name in ("a.json", "gone", "b.json")]
+    inputs = given_inputs(files)
+    assert inputs.total == sum(sizes)
+    read_bytes = [block.read_bytes for block in inputs.blocks()]
+    assert read_bytes == [sizes[0], sizes[0], sum(sizes)]
 
 
 def test_inputs_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,12 @@ def test_other_json_is_refused(plain: object, why: str) -> None:
     assert str(raised.value).startswith(why)
 
 
+def test_fields_that_lack_and_others_are_named() -> None:
+    with pytest.raises(NotPlainError) as raised:
+        from_plain(Mark, {"last": "", "odd": 1})
+    assert str(raised.value) == "not the fields of Mark: 'continue_token', 'odd'"
+
+
 def test_what_belongs_to_a_process_is_neither_written_nor_read() -> None:
     snapshot = SnapshotObjects("f", Snapshot(5, b"", {}), (), ())
     source = SurveyedSource(FleetSource("s"), Inputs((snapshot,)))

@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from celadon.admission import ADMIN, ObjectWorld, Operation, Request
+from celadon.cli.audit.audit_inputs import preparation
+from celadon.cli.audit.object_audit import PluginAudit
+from celadon.cli.check.plugins import PluginChoice
+from celadon.cli.reading.documents import Document
+from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.files import binding, policy, run, write
 
 Json = dict[str, Any]
@@ -81,6 +87,28 @@ def test_as_check_says(
     assert checked.get("plugin", "") == plugin
     if plugin:
         assert checked["message"].endswith(report["results"][0]["message"])
+
+
+@pytest.mark.parametrize(
+    ("value", "subresource", "plugin"),
+    [
+        (pod(), "", ""),
+        (pod(cpu="2"), "", "LimitRanger"),
+        (pod(cpu="1"), "", ""),
+        (pod(), "ephemeralcontainers", ""),
+    ],
+)
+def test_what_a_server_fills_in_is_there_for_what_comes_anew(
+    value: Json, subresource: str, plugin: str
+) -> None:
+    there = [Document.of_value(one) for one in (SHOP, LIMITS)]
+    prepare = preparation(there, ADMIN, "2026-01-01T00:00:00Z", "1.36")
+    asked = PluginAudit(PluginChoice(), "1.36", ObjectWorld([SHOP, LIMITS]), prepare)
+    about = GroupVersionKind("", "v1", "Pod"), GroupVersionResource("", "v1", "pods"), subresource
+    answer = asked.answer(
+        Request(Operation.CREATE, *about, name="p", namespace="shop", object=value)
+    )
+    assert answer.plugin == plugin
 
 
 def test_whoever_is_left_out_says_nothing(

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from celadon.admission import ObjectWorld, Operation, Request
+from celadon.cli.check.plugins import PluginChoice, PluginDesk
+from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.files import run as celadon
 from tests.cli.files import write
 
@@ -127,6 +130,67 @@ def test_a_namespace_that_is_not_given(capsys: pytest.CaptureFixture[str]) -> No
     (found,) = report["objects"]
     assert (code, found["code"], found["plugin"]) == (1, 404, "NamespaceLifecycle")
     assert found["message"] == 'namespaces "shop" not found'
+
+
+def test_each_kind_that_a_namespace_matters_to(capsys: pytest.CaptureFixture[str]) -> None:
+    in_shop = {"own": {"namespace": "shop"}}
+    spec = pod()["spec"]
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    running = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    job = {"template": {"spec": {**spec, "restartPolicy": "Never"}}}
+    workloads = [
+        pod(),
+        typed("v1", "PodTemplate", "t", **in_shop, template={"spec": spec}),
+        typed("v1", "ReplicationController", "rc", **in_shop,
+              spec={"selector": {"a": "b"}, "template": template}),
+        *(typed("apps/v1", kind, "a", **in_shop, spec=running)
+          for kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")),
+        typed("batch/v1", "Job", "j", **in_shop, spec=job),
+        typed("batch/v1", "CronJob", "c", **in_shop,
+              spec={"schedule": "@daily", "jobTemplate": {"spec": job}}),
+    ]  # fmt: skip
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    others = [
+        typed("v1", "PersistentVolumeClaim", "v", **in_shop, spec=claim),
+        typed("v1", "ConfigMap", "m", **in_shop),
+    ]
+    _, report = checked(capsys, [], [*workloads, *others], "--no-generated-pods")
+    assert {one["plugin"]: one["objects"] for one in report["plugins"]["unasked"]} == {
+        "LimitRanger": 2,
+        "PodSecurity": len(workloads),
+        "ResourceQuota": len(workloads) + len(others),
+    }
+
+
+ENDING = typed("v1", "Namespace", "old", own={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+POD, NODE = (
+    (GroupVersionKind("", "v1", kind), GroupVersionResource("", "v1", resource))
+    for kind, resource in (("Pod", "pods"), ("Node", "nodes"))
+)
+
+
+@pytest.mark.parametrize(
+    ("there", "about", "concerned"),
+    [
+        ([], POD, False),
+        ([namespace()], POD, False),
+        ([namespace(enforce="baseline")], POD, True),
+        ([namespace(warn="baseline")], POD, True),
+        ([namespace(enforce="baseline")], NODE, False),
+        ([ENDING], POD, True),
+        ([ENDING], NODE, True),
+    ],
+)
+def test_what_no_namespace_that_is_there_matters_to(
+    there: list[Json], about: tuple[GroupVersionKind, GroupVersionResource], concerned: bool
+) -> None:
+    """It need not be read from a cluster."""
+    names = frozenset({"PodSecurity", "NamespaceLifecycle"})
+    desk = PluginDesk(PluginChoice(names), "1.36", ObjectWorld(there))
+    assert desk.may_concern(Request(Operation.CREATE, *about, namespace="any")) is concerned
 
 
 def test_deletions_are_asked_about_too(capsys: pytest.CaptureFixture[str]) -> None:

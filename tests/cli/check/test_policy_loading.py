@@ -96,6 +96,38 @@ def test_all_or_nothing(tmp_path: Path, text: str, problem: str) -> None:
     assert load().engine.policies
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+@pytest.mark.parametrize(
+    ("document", "change", "complaint"),
+    [
+        (policy(), {"odd": 1}, 'strict decoding error: unknown field "spec.odd"'),
+        (binding(), {"odd": 1}, 'strict decoding error: unknown field "spec.odd"'),
+        (
+            policy(),
+            {"matchConstraints": 5},
+            "json: cannot unmarshal number into Go struct field "
+            "ValidatingAdmissionPolicySpec.spec.matchConstraints of type v1.MatchResources",
+        ),
+    ],
+)
+def test_what_a_version_cannot_be_read_as(
+    tmp_path: Path, document: dict[str, Any], change: dict[str, Any], complaint: str, version: str
+) -> None:
+    document = {
+        **document,
+        "apiVersion": f"admissionregistration.k8s.io/{version}",
+        "spec": {**document["spec"], **change},
+    }
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    with pytest.raises(LoadError) as caught:
+        loader(tmp_path)()
+    kind = document["kind"]
+    assert caught.value.problems == (
+        f'{tmp_path}/a.json:1: {kind} in version "{version}" cannot be handled as a {kind}: '
+        f"{complaint}",
+    )
+
+
 def test_another_release_is_another_rulebook(tmp_path: Path) -> None:
     """`distinct` of lists came with 1.34; a release accepts what the one before it knew."""
     releases = ["1.35", "1.34"]

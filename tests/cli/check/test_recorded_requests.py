@@ -126,18 +126,25 @@ def test_what_was_asked(
 @pytest.mark.parametrize(
     ("document", "why"),
     [
-        (config_map(), "holds no AdmissionReview and no audit Event"),
-        (review(operation="LOOK"), "the review has no operation"),
-        (review(), "the review has no operation"),
-        (event(verb="list"), "no policy sees the verb `list`"),
-        (event(), "no policy sees the verb `None`"),
-        ({**review(), "request": None}, "request"),
-        (event(verb="create", user={"groups": "all"}), "groups"),
+        (config_map(), "`record.yaml` holds no AdmissionReview and no audit Event"),
+        (review(operation="LOOK"), "record.yaml:1: the review has no operation"),
+        (review(), "record.yaml:1: the review has no operation"),
+        (event(verb="list"), "record.yaml:1: no policy sees the verb `list`"),
+        (event(), "record.yaml:1: no policy sees the verb `None`"),
+        ({**review(), "request": None}, "record.yaml:1: `request` must be a map, not absent"),
+        (
+            event(verb="create", user={"groups": "all"}),
+            "record.yaml:1: `user.groups` must be a list, not text",
+        ),
     ],
 )
-def test_what_is_no_record(tmp_path: Path, document: Json, why: str) -> None:
-    with pytest.raises(WrongUseError, match=why):
-        read(tmp_path, document)
+def test_what_is_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: Json, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WrongUseError) as raised:
+        read(Path(), document)
+    assert str(raised.value) == why
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

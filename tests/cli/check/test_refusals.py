@@ -188,3 +188,28 @@ def test_what_is_looked_up_must_be_complete_too(capsys: pytest.CaptureFixture[st
     assert code == 2
     assert "must be a valid IP address" in err
     assert "internal error" not in err
+
+
+def test_no_more_is_told_than_a_refusal_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of 500 values is none of 5,000 that are listed each time."""
+    choices = {"type": "string", "enum": [f"choice-{number}" for number in range(5_000)]}
+    schema = {"type": "object", "properties": {"spec": {"type": "array", "items": choices}}}
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {"group": "example.com", "scope": "Cluster", "names": names, "versions": [version]},
+    }
+    thing = {
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": "t"},
+        "spec": [f"none-{number}" for number in range(500)],
+    }
+    write(Path("definition.json"), definition)
+    write(Path("thing.json"), thing)
+    (invalid,) = objects(capsys, "-f", "definition.json", "thing.json")
+    assert invalid["verdict"] == "invalid"
+    assert 30 < len(invalid["faults"]) < 60

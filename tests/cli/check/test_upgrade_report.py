@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from celadon.cli.check import object_judging
-from celadon.cli.check.upgrade_report import FieldChange, field_changes
+from celadon.cli.check.check_report import Place
+from celadon.cli.check.upgrade_report import (
+    Answer,
+    Difference,
+    FieldChange,
+    Stretch,
+    UpgradeReport,
+    field_changes,
+)
+from celadon.cli.exit_codes import Exit
 from celadon.cli.main import main
+from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import current_release
 
 POD = """\
@@ -111,6 +122,43 @@ def test_changes_of_fields(
 def test_what_is_lost() -> None:
     assert FieldChange("a", 1, None).is_lost
     assert not FieldChange("a", None, 1).is_lost
+
+
+def differs(before: Answer, after: Answer) -> Difference:
+    stretches = Stretch(("1.30",), before), Stretch(("1.31",), after)
+    return Difference(Place("a.yaml", 1), "Pod a", stretches)
+
+
+FINE, REFUSED = Answer("untouched"), Answer("invalid", is_refused=True)
+LOSES = Answer("untouched", changes=(FieldChange("a", 1, None),))
+GAINS = Answer("untouched", changes=(FieldChange("a", None, 1),))
+WARNS = Answer("warned", warnings=("old",))
+UNREADABLE, DEFECT = Problem("b", 1, "bad"), Problem("c", 1, "broken", is_internal=True)
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        ({}, Exit.OK),
+        ({"differences": [(FINE, REFUSED)]}, Exit.DENIED),
+        ({"differences": [(FINE, FINE), (FINE, LOSES)]}, Exit.DENIED),
+        # What the oldest refuses already, or what is only added, is in nobody's way.
+        ({"differences": [(REFUSED, LOSES), (REFUSED, FINE), (FINE, GAINS)]}, Exit.OK),
+        ({"differences": [(FINE, GAINS)], "strict": True}, Exit.DENIED),
+        ({"strict": True}, Exit.OK),
+        ({"differences": [(FINE, WARNS)]}, Exit.OK),
+        ({"differences": [(FINE, WARNS)], "fail_on_warning": True}, Exit.DENIED),
+        ({"differences": [(WARNS, WARNS), (WARNS, FINE)], "fail_on_warning": True}, Exit.OK),
+        ({"differences": [(FINE, REFUSED)], "never_fails": True}, Exit.OK),
+        ({"differences": [(FINE, REFUSED)], "problems": (UNREADABLE,)}, Exit.USAGE),
+        ({"problems": (UNREADABLE,), "never_fails": True}, Exit.USAGE),
+        ({"problems": (UNREADABLE, DEFECT)}, Exit.INTERNAL),
+    ],
+)
+def test_how_it_ends(report: dict[str, Any], code: Exit) -> None:
+    differences = tuple(differs(*answers) for answers in report.get("differences", ()))
+    given = {**report, "differences": differences}
+    assert UpgradeReport(("1.30", "1.31"), **given).exit is code
 
 
 def test_a_defect_of_ours_is_no_difference(

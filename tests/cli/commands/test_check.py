@@ -296,9 +296,17 @@ def test_a_policy_that_matches_nothing(capsys: pytest.CaptureFixture[str]) -> No
     selector: dict[str, Any] = {"matchResources": {"objectSelector": {"matchLabels": {"a": "b"}}}}
     write(Path("policies.json"), policy(), binding(**selector))
     (notice,) = report(capsys, path)["notices"]
-    assert "none of its bindings does" in notice["message"]
+    assert "none of its bindings does (it has an objectSelector)" in notice["message"]
     assert check(capsys, path)[0] == 0
     assert check(capsys, path, "--strict")[0] == 3
+
+
+def test_a_version_that_is_not_served_has_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(Path("a.json"), GOOD)
+    old = {**policy(), "apiVersion": "admissionregistration.k8s.io/v1alpha1"}
+    write(Path("policies.json"), old)
+    (error,) = report(capsys, path)["policyErrors"]
+    assert error["help"] == "did you mean `apiVersion: admissionregistration.k8s.io/v1`?"
 
 
 def test_a_match_condition_true_for_one_of_many_alike(capsys: pytest.CaptureFixture[str]) -> None:

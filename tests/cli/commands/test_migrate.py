@@ -189,6 +189,35 @@ def test_what_is_no_policy_of_kyverno(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "there is no policy of Kyverno" in err
 
 
+def test_policies_that_are_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    value = {**pod(), "apiVersion": "policies.kubewarden.io/v1", "kind": "ClusterAdmissionPolicy"}
+    file = write(tmp_path / "a.yaml", value)
+    (tmp_path / "broken.yaml").write_text("kind: [")
+    code, out, err = run(capsys, "migrate", str(tmp_path))
+    assert (code, out) == (Exit.USAGE, "")
+    assert f"{file}:1 is a ClusterAdmissionPolicy of Kubewarden, which is a program" in err
+    assert "there is no policy of Kyverno" in err
+    _, out, _ = run(capsys, "check", "-f", str(file))
+    assert "a ClusterAdmissionPolicy of Kubewarden, which is a program: write it anew" in out
+
+
+def test_what_to_do_instead_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = [
+        {
+            "name": name,
+            "match": {"any": [{"resources": {"kinds": ["Pod"]}}]},
+            "generate": {"kind": "ConfigMap"},
+        }
+        for name in ("a", "b")
+    ]
+    code, _, err = run(capsys, "migrate", str(write(tmp_path / "a.yaml", kyverno_policy(*rules))))
+    assert code == Exit.DENIED
+    assert (err.count("not translated: it generates"), err.count("Keep it in Kyverno")) == (2, 1)
+    assert err.endswith("2 rules: 2 not translated\n")
+
+
 @pytest.mark.parametrize(
     ("spec", "text"),
     [

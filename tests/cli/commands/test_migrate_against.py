@@ -185,17 +185,65 @@ def test_wrong_use(words: list[str], text: str, capsys: Capture) -> None:
     assert text in err
 
 
-@pytest.mark.parametrize(
-    ("record", "text"),
-    [
-        ({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}, "`request` must be"),
-        ({**reviewed(pod()), "response": None}, "`response` must be a map"),
-    ],
-)
-def test_reviews_of_another_shape(record: Json, text: str, tmp_path: Path, capsys: Capture) -> None:
+OF_ANOTHER_SHAPE: list[tuple[Json, str]] = [
+    ({"request": None}, "`request` must be a map, not absent"),
+    ({"response": None}, "`response` must be a map, not absent"),
+    ({"response": {}}, "`response.allowed` must be true or false, not absent"),
+    ({"response": {"allowed": 1}}, "`response.allowed` must be true or false, not the number 1"),
+    (
+        {"response": {"allowed": True, "status": {"message": 1}}},
+        "`response.status.message` must be text, not the number 1",
+    ),
+    *(
+        ({"request": {name: value}}, f"`request.{name}` must be a map, not text")
+        for name, value in dict.fromkeys(
+            ("kind", "resource", "userInfo", "object", "oldObject"), "a"
+        ).items()
+    ),
+    *(
+        ({"request": {name: 1}}, f"`request.{name}` must be text, not the number 1")
+        for name in ("operation", "name", "namespace", "subResource")
+    ),
+    ({"request": {"dryRun": "a"}}, "`request.dryRun` must be true or false, not text"),
+    *(
+        ({"request": {part: {}}}, f"`request.{part}.version` must be text, not absent")
+        for part in ("kind", "resource")
+    ),
+    *(
+        (
+            {"request": {part: {"version": "v1", "group": 1}}},
+            f"`request.{part}.group` must be text, not the number 1",
+        )
+        for part in ("kind", "resource")
+    ),
+    ({"request": {"kind": {"version": "v1"}}}, "`request.kind.kind` must be text, not absent"),
+    (
+        {"request": {"resource": {"version": "v1"}}},
+        "`request.resource.resource` must be text, not absent",
+    ),
+    *(
+        ({"request": {"userInfo": {name: 1}}}, f"`request.userInfo.{name}` must be {what}, not ")
+        for name, what in (
+            *(("username", "text"), ("uid", "text"), ("groups", "a list"), ("extra", "a map")),
+        )
+    ),
+]
+
+
+def test_reviews_of_another_shape(tmp_path: Path, capsys: Capture) -> None:
+    """Each of them is told of, whatever the others are like."""
+    records = []
+    for change, _ in OF_ANOTHER_SHAPE:
+        record = reviewed(pod())
+        for part, members in change.items():
+            is_request = part == "request" and members is not None
+            record[part] = {**record[part], **members} if is_request else members
+        records.append(record)
     write(tmp_path / "team.yaml", enforced(rule(TEAM), name="team"))
-    (tmp_path / "r.json").write_text(json.dumps(record))
+    (tmp_path / "r.json").write_text(lines(records))
     words = ("--against", "webhook", str(tmp_path / "r.json"), "-o", str(tmp_path / "out"))
     code, _, err = run(capsys, "migrate", str(tmp_path / "team.yaml"), *words)
     assert code == Exit.USAGE
-    assert text in err
+    found = [line.partition("r.json:")[2].partition(": ")[2] for line in err.splitlines()]
+    for said, (_, text) in zip(found, OF_ANOTHER_SHAPE, strict=True):
+        assert said.startswith(text)

@@ -154,6 +154,59 @@ def test_custom_kinds_by_the_definitions_beside(capsys: pytest.CaptureFixture[st
     assert (code, out.splitlines()[-1]) == (0, "2 cases in 1 file: 2 passed"), out
 
 
+def test_kinds_that_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written that no test could be made of; with the definition something is."""
+
+    def rules(group: str, resource: str) -> list[dict[str, object]]:
+        operations = ["CREATE"]
+        rule = {"apiVersions": ["v1"], "operations": operations, "resources": [resource]}
+        return [{"apiGroups": [group], **rule}]
+
+    shops = policy(rules=rules("example.com", "shops"), expression="object.spec.size <= 7")
+    write(Path("p.yaml"), binding(), shops)
+    code, _, err = run(capsys, "test", "init", "p.yaml")
+    assert code == 2
+    assert err == (
+        "error: p.yaml: no kind is known for shops.example.com "
+        "(give the CustomResourceDefinition with `-f`)\n"
+    )
+    assert not Path("p.policytest.yaml").exists()
+    Path("crds").mkdir()
+    write(Path("crds/crd.yaml"), SHOPS)
+    assert run(capsys, "test", "init", "p.yaml", "-f", "crds")[0] == 0
+    assert 'crds: ["crds/crd.yaml"]' in Path("p.policytest.yaml").read_text()
+    assert run(capsys, "test", "p.policytest.yaml", "--strict")[0] == 0
+
+    write(Path("q.yaml"), policy(rules=rules("", "serviceaccounts/token")), binding())
+    code, _, err = run(capsys, "test", "init", "q.yaml")
+    assert (code, err) == (
+        2,
+        "error: q.yaml: no requests to subresources are made (serviceaccounts/token)\n",
+    )
+
+
+def test_a_test_without_cases_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    conditions = [{"name": "never", "expression": "false"}]
+    write(Path("p.yaml"), policy(matchConditions=conditions), binding())
+    code, _, err = run(capsys, "test", "init", "p.yaml")
+    assert code == 1
+    assert err.startswith("nothing is written: no request was found after ")
+    assert not Path("p.policytest.yaml").exists()
+
+
+def test_params_of_a_kind_that_is_not_known_are_where_bindings_look(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind = {"apiVersion": "example.com/v1", "kind": "Policy"}
+    ref = {"name": "a", "namespace": "shop", "parameterNotFoundAction": "Deny"}
+    expression = "object.data.x == params.x"
+    write(Path("p.yaml"), policy(paramKind=kind, expression=expression), binding(paramRef=ref))
+    run(capsys, "test", "init", "p.yaml")
+    text = Path("p.policytest.yaml").read_text()
+    assert '"scope": "Namespaced", "names": {"kind": "Policy", "plural": "policies"}' in text
+    assert run(capsys, "test", "p.policytest.yaml")[0] == 0
+
+
 def test_two_validations(capsys: pytest.CaptureFixture[str]) -> None:
     """Each is passed and refused."""
     rules = [

@@ -88,6 +88,10 @@ WRONG: dict[str, tuple[str, str]] = {
         f"{HEAD}{OBJECTS}cases:\n- {{name: one, object: ok, expect: {{code: 403}}}}\n",
         "no `verdict`",
     ),
+    "a device": (
+        f"{HEAD}policies: [/dev/null]\n{OBJECTS}{CASE}",
+        "3:12: `/dev/null`: a pipe or a device, not a file",
+    ),
     "two messages": (
         f"{HEAD}{OBJECTS}cases:\n- {{name: a, object: ok, expect: {{deny: a, message: b}}}}\n",
         "the message stands at `deny` already",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import io
 import os
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from celadon import private_files
 from celadon.cli.audit_logs import log_files
 from celadon.cli.reading import documents
 from celadon.cli.reading.documents import Exclusion, Problem, Text, expand_paths, read_text
+from celadon.private_files import matching
 
 
 @pytest.fixture
@@ -23,6 +26,44 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text("a: 1\n")
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("**", "**/*.yaml", "./**/*.yaml", "a//*.yaml", "a/**", "a/**/b/*.yaml", ".*"),
+        *("[a]/y*", "a/../*.yaml", "a/b/*", "nothing/*", "*/*/*", "a/?.yaml", "{folder}/*/*.yaml"),
+    ],
+)
+def test_patterns_match_what_they_always_matched(pattern: str, tmp_path: Path) -> None:
+    for name in ("x.yaml", "a/y.yaml", "a/b/z.yaml", ".h.yaml", ".hidden/y.yaml", "c/[d].yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    asked = pattern.replace("{folder}", str(tmp_path))
+    expected = sorted(glob.glob(asked, root_dir=tmp_path, recursive=True))
+    found = [name for name in matching(asked, tmp_path) if name]
+    assert found == [name.rstrip("/") for name in expected]
+
+
+def test_patterns_look_once_into_folders_that_links_lead_back_to(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.yaml").touch()
+    for number in range(9):
+        (tmp_path / "a" / f"self{number}").symlink_to(".")
+    assert matching("**/*.yaml", tmp_path) == ["a/x.yaml"]
+    assert matching("**/" * 20 + "*.yaml", tmp_path) == ["a/x.yaml"]
+    assert len(matching("*/" * 20 + "*.yaml", tmp_path)) == 1
+
+
+def test_patterns_do_not_look_at_names_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.yaml").touch()
+    monkeypatch.setattr(private_files, "_MOST_NAMES", 10)
+    assert list(expand_paths([f"{tmp_path}/*.yaml"])) == [
+        Problem(f"{tmp_path}/*.yaml", 0, "too many files to look at for this pattern")
+    ]
 
 
 def test_folders_files_and_globs(folder: Path) -> None:

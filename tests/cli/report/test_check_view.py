@@ -135,5 +135,10 @@ def test_no_two_objects_have_one_file(names: list[tuple[str, ...]], files: list[
 
 @pytest.mark.parametrize(("binding", "shown"), [("", "limit"), ("all", "limit/all")])
 def test_who_refuses(binding: str, shown: str) -> None:
-    violation = Violation("limit", binding, "", "spec", Place("p.yaml", 3), "wrong", ("Deny",))
+    violation = Violation(
+        *("limit", binding, "", "spec", Place("p.yaml", 3), "wrong", ("Deny",)),
+        is_error=False,
+        denies=False,
+        expression="",
+    )
     assert _by(violation) == shown

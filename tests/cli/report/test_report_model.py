@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -152,6 +153,8 @@ def test_a_policy_that_cannot_be_used(kind: str, part: str) -> None:
     assert list(policy_error_lines([error], ReportStyle())) == [
         ["error: it is wrong", f"  {part} p.yaml:3"]
     ]
+    ((first, _),) = policy_error_lines([replace(error, help="do it")], ReportStyle())
+    assert first == "error: it is wrong (do it)"
 
 
 def test_notices() -> None:
@@ -162,6 +165,12 @@ def test_notices() -> None:
         want = [[text.format(word) for text in texts]]
         assert list(notice_lines(notices, ReportStyle(), strict=strict)) == want
     assert list(notice_lines([], ReportStyle(), strict=True)) == []
+    many = [Notice(silence, Place(), str(number)) for number in range(14)]
+    ((*shown, last),) = notice_lines(many, ReportStyle(), strict=False)
+    assert shown == [f"notice: {number}" for number in range(10)]
+    assert last == f"notice: 4 more: {silence.value} (-v shows all)"
+    for style, strict in ((ReportStyle(verbosity=1), False), (ReportStyle(), True)):
+        assert sum(map(len, notice_lines(many, style, strict=strict))) == 14
     for strict, code in ((False, "36;1"), (True, "31;1")):
         ((first, *_),) = notice_lines(notices, ReportStyle(color=True), strict=strict)
         assert first.startswith(f"\033[{code}m")

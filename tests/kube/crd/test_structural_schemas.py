@@ -158,3 +158,35 @@ def test_not_structural(node: Json, errors: list[str]) -> None:
 )
 def test_roots(root: Json, error: str) -> None:
     assert [str(one) for one in structural_errors(root, FieldPath("s"))] == [f"s.{error}"]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "is_said"),
+    [
+        ("additionalProperties", False, True),
+        ("additionalProperties", {"type": "string"}, True),
+        ("not", {}, True),
+        ("required", [], True),
+        ("x-kubernetes-list-map-keys", [], True),
+        ("x-kubernetes-list-type", "", True),
+        ("maxProperties", 0, True),
+        ("minimum", 0, True),
+        ("example", "", True),
+        ("externalDocs", {}, True),
+        ("items", [], False),
+        ("enum", [], False),
+        ("allOf", [], False),
+        ("exclusiveMinimum", False, False),
+        ("title", "", False),
+        ("definitions", {}, False),
+        ("default", {}, False),
+        ("example", None, False),
+    ],
+)
+def test_what_the_metadata_of_a_root_may_not_say(keyword: str, value: Json, is_said: bool) -> None:
+    root = {"type": "object", "properties": {"metadata": {"type": "object", keyword: value}}}
+    errors = [str(one) for one in structural_errors(root, FieldPath("s"))]
+    assert bool(errors) is is_said
+    if keyword in ("example", "externalDocs"):
+        with answering_as("1.35"):
+            assert structural_errors(root, FieldPath("s")) == []

@@ -20,6 +20,7 @@ from celadon.kube.selectors import (
     LabelSelector,
     Operator,
     SelectorError,
+    conditions_of,
     conjunction,
     label_selector,
     parse_field_selector,
@@ -262,6 +263,27 @@ def test_calls_grow_with_the_length_and_no_faster(shape: str) -> None:
 )
 def test_object_form(selector: dict[str, Any], text: str) -> None:
     assert str(label_selector(selector)) == text
+
+
+@pytest.mark.parametrize(
+    "labels", [{}, {"a": "x"}, {"a": "q", "b": "y"}, {"b": "x", "d": "", "z": "1"}]
+)
+@pytest.mark.parametrize(
+    "selector",
+    [
+        None,
+        {},
+        {"matchLabels": {"z": "1"}},
+        {"matchExpressions": [{"key": "b", "operator": "In", "values": ["y", "x"]}]},
+        {"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["q"]}]},
+        {"matchExpressions": [{"key": "d", "operator": "Exists"}]},
+        {"matchExpressions": [{"key": "a", "operator": "DoesNotExist", "values": None}]},
+    ],
+)
+def test_conditions_of_what_is_stored(selector: Any, labels: dict[str, str]) -> None:
+    conditions, parsed = conditions_of(selector), label_selector(selector)
+    assert conditions.matches(labels) == parsed.matches(labels)
+    assert conditions.is_everything == parsed.is_everything
 
 
 def test_nil_selects_nothing_and_empty_everything() -> None:

@@ -10,6 +10,7 @@ from celadon.kube import metadata
 from celadon.kube.name_rules import dns1123_subdomain
 from celadon.kube.validation.built_in_validations import validate_update
 from celadon.kube.validation.resource_slices import pool_status
+from celadon.kube.validation.scheduling import pod_group, pod_group_update, workload_update
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -126,3 +127,37 @@ def answer(*pools: Json, **fields: Any) -> Json:
 )  # fmt: skip
 def test_answers(value: Json, old: Json, expected: list[str]) -> None:
     assert list(map(str, pool_status(value, old))) == expected
+
+
+def test_names_are_counted_in_bytes() -> None:
+    """As the rules say that are declared with the types."""
+    long = "x" * 254
+    why = "must be no more than 253 bytes"
+    assert complaints(request(driver=long, poolName="a")) == [
+        f'spec.driver: Invalid value: "{long}": {why}'
+    ]
+    pool = {"driver": "d", "poolName": "p", "generation": 1, "nodeName": long}
+    answered = {**request(), "status": {"poolCount": 1, "pools": [pool]}}
+    assert f'"{long}": {why}' in str([*pool_status(answered, request())][-1])
+    group = {
+        "schedulingPolicy": {"basic": {}},
+        "resourceClaims": [{"name": "x" * 64, "resourceClaimName": long}],
+    }
+    assert [str(error) for error in pod_group({"spec": group})][:2] == [
+        f'spec.resourceClaims[0].name: Invalid value: "{"x" * 64}": must be no more than 63 bytes',
+        f'spec.resourceClaims[0].resourceClaimName: Invalid value: "{long}": {why}',
+    ]
+
+
+def test_what_may_not_change_is_counted_all_the_same() -> None:
+    claims = [{"name": f"c{index}", "resourceClaimName": "c"} for index in range(5)]
+    assert [str(error) for error in pod_group_update({"spec": {"resourceClaims": claims}}, {})] == [
+        "spec.resourceClaims: Invalid value: null: field is immutable",
+        "spec.resourceClaims: Too many: 5: must have at most 4 items",
+    ]
+    templates = [{"name": f"t{index}"} for index in range(9)]
+    changed = {"spec": {"podGroupTemplates": templates}}
+    assert [str(error) for error in workload_update(changed, {})] == [
+        "spec.podGroupTemplates: Invalid value: null: field is immutable",
+        "spec.podGroupTemplates: Too many: 9: must have at most 8 items",
+    ]

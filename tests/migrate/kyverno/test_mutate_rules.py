@@ -239,7 +239,14 @@ def add(path: str, value: Json) -> dict[str, Any]:
 TOLERATION = {"key": "a", "operator": "Exists"}
 CAPABILITY = "/spec/containers/{{elementIndex}}/securityContext/capabilities/add/-"
 
+MIXED: JsonObject = {"memory": "4Gi", "cpu": 2}
+
 PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
+    (
+        each_container(add("/spec/containers/{{elementIndex}}/resources/limits", MIXED)),
+        with_containers(container(resources={})),
+        with_containers(container(resources={"limits": MIXED})),
+    ),
     (patching(add("/spec/priorityClassName", "p")), pod(), pod({"priorityClassName": "p"})),
     (
         patching(add("/spec/tolerations/-", TOLERATION)),

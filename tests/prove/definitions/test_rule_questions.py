@@ -261,6 +261,31 @@ def test_an_example_has_what_the_schema_requires() -> None:
     assert found.example["spec"] == {"parts": [{"name": "x", "kind": "A"}]}
 
 
+TEXTS = {
+    "byte": "YQ==",
+    "cidr": "10.0.0.0/8",
+    "date": "2024-01-01",
+    "date-time": "2024-01-01T00:00:00Z",
+    "duration": "1h",
+    "email": "a@example.com",
+    "hostname": "example.com",
+    "ipv4": "10.0.0.1",
+    "ipv6": "2001:db8::1",
+    "mac": "00:00:00:00:00:01",
+    "uri": "https://example.com/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+"""A text of each format."""
+
+
+def test_an_example_has_texts_of_their_formats() -> None:
+    fields = {form: TEXT | {"format": form} for form in TEXTS}
+    spec = obj(tuple(fields), **fields) | rules("false")
+    (found,) = (one for one in replies(spec) if one.question is RuleQuestion.REFUSES)
+    assert found.example is not None
+    assert found.example["spec"] == TEXTS
+
+
 def test_metadata_is_what_names_are() -> None:
     root = rules("self.metadata.name != ''", "self.metadata.name != 'a'")
     found = replies(obj(), **root)

@@ -17,6 +17,7 @@ from celadon.admission.decision_source import Source
 from celadon.admission.registration import registration_types
 from celadon.admission.verdict import Action, Cause
 from celadon.cel import Program
+from celadon.cel.value_functions import UNPAID_WORK, UnpaidWork
 from celadon.kube import JsonObject
 from celadon.kube.go import trim_space
 from celadon.kube.json_types import JsonDict
@@ -419,6 +420,7 @@ class Phases:
         """Put a phase's `variables` into its activation; return how to run its expressions."""
         plain = self.plain
         if self._policy.variables:
+            activation[UNPAID_WORK] = UnpaidWork()
             run = compiled_expressions.run_plain if plain else meter.run_variable
             activation["variables"] = compiled_expressions.LazyVariables(
                 self._policy.variables, activation, run

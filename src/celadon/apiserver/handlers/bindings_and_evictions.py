@@ -33,7 +33,7 @@ from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import create, delete, require_version
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
-from celadon.kube.selectors import label_selector
+from celadon.kube.selectors import conditions_of
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
 from celadon.kube.well_known_values import DISRUPTION_ALLOWED, PODS
@@ -363,8 +363,7 @@ def _may_go_without_budget(pod: JsonObject) -> bool:
 
 
 def _covers(budget: JsonObject, pod: JsonObject) -> bool:
-    selector = budget["spec"].get("selector")
-    return selector is not None and label_selector(selector).matches(metadata.labels(pod))
+    return conditions_of(budget["spec"].get("selector")).matches(metadata.labels(pod))
 
 
 # As `eviction.go` with `unhealthyPodEvictionPolicy`: a pod that serves nobody is no disruption, if

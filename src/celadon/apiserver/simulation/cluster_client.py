@@ -17,6 +17,7 @@ from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
+from celadon.kube.selectors import KeyConditions
 from celadon.records import dataclass, field
 from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
@@ -48,6 +49,7 @@ class KindView:
         self._found: dict[str, JsonObject] = {}
         self._keys: dict[_Index, dict[str, dict[str, None]]] = {index: {} for index in _INDEXES}
         self._followers: list[_Follower] = []
+        self._selectors: dict[str, tuple[JsonObject, KeyConditions]] = {}
 
     def follow(self, follower: _Follower) -> None:
         """Tell somebody of all objects that there are, and of each change from now on, when the
@@ -71,6 +73,16 @@ class KindView:
         """Return the bytes of an object as it is stored."""
         stored = self._objects.get(self.resource, metadata.namespace(obj), metadata.name(obj))
         return 0 if stored is None else stored.size
+
+    def selector(
+        self, obj: JsonObject, read: Callable[[JsonObject], KeyConditions]
+    ) -> KeyConditions:
+        """Return the selector of an object, which is read once: each change of a pod asks all."""
+        key = object_key(self.resource, metadata.namespace(obj), metadata.name(obj))
+        known = self._selectors.get(key)
+        if known is None or known[0] is not obj:
+            known = self._selectors[key] = obj, read(obj)
+        return known[1]
 
     def every(self) -> list[JsonObject]:
         """Return all objects in the order of their keys."""
@@ -123,6 +135,7 @@ class KindView:
 
     def _note(self, key: str, entry: Entry | None) -> None:
         former = self._found.pop(key, None)
+        self._selectors.pop(key, None)
         if former is not None:
             for index, keys in self._keys.items():
                 result = keys[index(former)]

@@ -120,7 +120,12 @@ class Kubelets:
             cause = node_filters.Rejection("Evicted", eviction)
             await self._fail(pod, kubelet, cause, pod_lifecycle.killed_status)
             return None
-        where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
+        address = self._pod_address(pod, node)
+        if address is None:
+            message = f"Failed to create pod sandbox: no IP addresses available in {_network(node)}"
+            await kubelet.events.record(pod, "Warning", "FailedCreatePodSandBox", message)
+            raise Stale
+        where = pod_lifecycle.Addresses(_address(node), address)
         sources = pod_predicates.Sources(
             partial(self._config_map, namespace),
             partial(self._around.stored, well_known_values.SECRETS, namespace),
@@ -207,9 +212,9 @@ class Kubelets:
                 raise Stale
         return None
 
-    def _pod_address(self, pod: JsonObject, node: JsonObject) -> str:
+    def _pod_address(self, pod: JsonObject, node: JsonObject) -> str | None:
         """Return the address that the pod has, or the first of its node that no other pod there
-        has."""
+        has; None if all are taken. Pods that have ended need theirs no longer."""
         status = pod.get("status") or {}
         if status.get("podIP"):
             return str(status["podIP"])
@@ -218,9 +223,10 @@ class Kubelets:
         used = {
             (item.get("status") or {}).get("podIP")
             for item in self._pods.on_node(metadata.name(node))
+            if not pod_predicates.has_ended(item)
         }
         network = ipaddress.ip_network(_network(node), strict=False)
-        return next(text for text in map(str, network.hosts()) if text not in used)
+        return next((text for text in map(str, network.hosts()) if text not in used), None)
 
 
 def _is_ready(node: JsonObject | None) -> bool:

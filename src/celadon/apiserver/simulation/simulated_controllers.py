@@ -36,7 +36,7 @@ from celadon.apiserver.simulation.scheduler import Scheduler
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.resources import Resource, known_resources
-from celadon.kube.selectors import SelectorError, label_selector
+from celadon.kube.selectors import KeyConditions, conditions_of
 from celadon.kube.well_known_values import (
     DEFAULT_STORAGE_CLASS,
     ENDPOINT_SLICES,
@@ -339,14 +339,16 @@ class DisruptionBudgets(PlannedController):
 
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
-            if any(_selects(budget, pod) for pod in pods):
+            selector = self.view.selector(budget, _selector)
+            if any(selector.matches(metadata.labels(pod)) for pod in pods):
                 yield workload_controller.item_of(budget)
 
     async def plan(self, workload: JsonObject) -> plans.Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
-        selected = [pod for pod in pods if _selects(workload, pod)]
+        selector = self.view.selector(workload, _selector)
+        selected = [pod for pod in pods if selector.matches(metadata.labels(pod))]
         owned = {controller_of(item).get("uid"): item for item in selected if controller_of(item)}
         scales = {uid: self._scale(member) for uid, member in owned.items()}
         now = self.around.now()
@@ -376,14 +378,8 @@ class DisruptionBudgets(PlannedController):
         return view if metadata.uid(view) == reference.get("uid") else None
 
 
-def _selects(budget: JsonObject, pod: JsonObject) -> bool:
-    """Return whether a budget selects a pod: a selector without conditions selects all pods, none
-    at all none of them."""
-    try:
-        selector = label_selector((budget.get("spec") or {}).get("selector"))
-    except SelectorError:
-        return False
-    return selector.matches(metadata.labels(pod))
+def _selector(budget: JsonObject) -> KeyConditions:
+    return conditions_of((budget.get("spec") or {}).get("selector"))
 
 
 # --- Endpoints of Services ---------------------------------------------------
@@ -482,7 +478,8 @@ class MirroredSlices(PlannedController):
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         service = self.around.view(SERVICES).get(namespace, name)
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(namespace)
-        return endpoint_slices.mirror_plan(workload, service, slices)
+        plan = endpoint_slices.mirror_plan
+        return await self.decided(len(slices), plan, workload, service, slices)
 
 
 class Endpoints(_ServiceController):
@@ -565,7 +562,8 @@ class VolumeClaims(PlannedController):
             self.around.view(STORAGE_CLASSES).every(),
             () if is_settled else pods.in_namespace(metadata.namespace(workload)),
         )
-        return volume_claims.claim_plan(workload, world)
+        count = len(world.volumes) + len(world.pods)
+        return await self.decided(count, volume_claims.claim_plan, workload, world)
 
     def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
         """Return the volume that a claim names, or that was made for it; else all."""

@@ -137,7 +137,7 @@ class WorkloadController:
         if new is not None and not facts.controller_of(new):
             labels = metadata.labels(new)
             for item in self.view.in_namespace(metadata.namespace(new)):
-                if facts.selector_of(item).matches(labels):
+                if self.view.selector(item, facts.selector_of).matches(labels):
                     yield item_of(item)
 
     async def reconcile(self, item: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeGuard
 
@@ -135,6 +135,8 @@ SETTLED_KINDS = frozenset(
 _SCALAR_KINDS = frozenset({*SCALAR_CLASSES, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.TYPE})
 _CONTAINERS = frozenset({list, dict, MixedMap})
 _EQUALITY = frozenset({syntax.EQUALS, syntax.NOT_EQUALS})
+#: Of values that may be large.
+_MADE_KINDS = frozenset({Kind.STRING, Kind.BYTES, Kind.LIST, Kind.MAP})
 #: So many calls that are hardly charged may stand side by side.
 _FEW_CALLS: Final = 16
 _ABSTRACT_KINDS = frozenset({Kind.OPAQUE, Kind.OBJECT})
@@ -293,6 +295,8 @@ class Context:
             return False
         if node.function in _EQUALITY:
             return not any(map(self._is_scalar, node.args))
+        if node.function == syntax.MAP_INSERT:
+            return len(node.args) == 2  # a whole map
         if node.function != syntax.IN:
             return True
         element, container = node.args
@@ -308,14 +312,29 @@ class Context:
 
     def repeats_unpaid_work(self) -> bool:
         """May such calls be made again and again: in a loop, or because there are many?"""
-        nodes = self.checked.nodes
-        count = sum(map(self.is_unpaid, nodes))
-        return count > _FEW_CALLS or (
-            count > 0
+        return self._are_repeated(self._unpaid_calls())
+
+    def counts_unpaid_work(self) -> bool:
+        """May they also be made by expressions that keep what they make while others make more?"""
+        calls = self._unpaid_calls()
+        return any(map(self._makes_values, calls)) or self._are_repeated(calls)
+
+    def _unpaid_calls(self) -> list[Expr]:
+        return [node for node in self.checked.nodes if self.is_unpaid(node)]
+
+    def _are_repeated(self, calls: Sequence[Expr]) -> bool:
+        return len(calls) > _FEW_CALLS or (
+            bool(calls)
             and any(
                 isinstance(node, syntax.Comprehension) and not isinstance(classify(node), Bind)
-                for node in nodes
+                for node in self.checked.nodes
             )
+        )
+
+    def _makes_values(self, node: Expr) -> bool:
+        return isinstance(node, Call) and any(
+            candidate.result.kind in _MADE_KINDS
+            for candidate in self.resolved_call(node).candidates
         )
 
     def constructor(self, type_name: str) -> declarations.Impl:

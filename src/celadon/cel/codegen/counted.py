@@ -567,14 +567,14 @@ class Counted(Metered):
 
     def _insert(self, node: Comprehension, shape: tree_context.Insert) -> str:
         e = self.emitter
-        insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")
+        insert, *given = e.inserting(shape.key)
         parts = [shape.value] if shape.key is None else [shape.key, shape.value]
         items = self._range(node)
         result = e.assign("{}", node.id)
         with self._each(node, items), self._charged_apart() as charged:
             with self._where(shape.predicate), self._charged_apart() as chosen:
                 self.charge(ACCUMULATOR + CALL)
-                args = ", ".join([result, *map(self.value, parts)])
+                args = ", ".join([*given, result, *map(self.value, parts)])
                 e.emit(f"{result} = {insert}({args})", node.id)
                 self._changes += 1
                 chosen()

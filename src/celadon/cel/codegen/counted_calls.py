@@ -178,7 +178,8 @@ def _forms(
     """Return the native form of a call on evaluated operands, and how the plain variant writes
     it."""
     e = w.emitter
-    if (texts := w.context.remembered(node)) is not None:
+    texts = w.context.remembered(node)
+    if texts is not None and not inline_operators.repeats(w, node):
         return inline_operators.Native(
             "True", "", (inline_operators.length(w, atoms[0]),)
         ), f"{e.bind(texts, 'k')}[{atoms[0]}]"

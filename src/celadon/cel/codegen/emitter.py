@@ -16,6 +16,7 @@ from celadon.cel.analysis.tree_context import Context, Step
 from celadon.cel.declarations import Impl
 from celadon.cel.runtime import EXPORTS
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident
+from celadon.cel.values.container_access import UNPAID_WORK
 
 #: CPython's parser refuses 100 levels of indentation and its compiler 20 nested loops; the
 #: generators start a new function before either is near.
@@ -70,10 +71,15 @@ class Emitter:
 
     def begin_unpaid_work(self, context: Context) -> dict[str, str]:
         """Where work may be repeated that is hardly charged, begin what remembers it: a name that
-        all functions of the module get, as if it were one of the expression's own."""
+        all functions of the module get, as if it were one of the expression's own. A few calls look
+        for what several expressions share when they need it, which short texts do not."""
+        if not context.counts_unpaid_work():
+            return {}
+        shared, own = self.named(UNPAID_WORK), f"{self.runtime('UnpaidWork')}()"
+        self.unpaid_work = f"a.get({shared}) or {own}"
         if not context.repeats_unpaid_work():
             return {}
-        self.unpaid_work = self.assign(f"{self.runtime('UnpaidWork')}()")
+        self.unpaid_work = self.assign(self.unpaid_work)
         return {"@unpaidWork": self.unpaid_work}
 
     def callee(self, context: Context, node: Call, impl: Impl | None) -> list[str]:
@@ -88,6 +94,16 @@ class Emitter:
         """Return the source of such a call."""
         function, *given = self.callee(context, node, impl)
         return f"{function}({', '.join([*given, *args])})"
+
+    def inserting(self, key: Expr | None) -> list[str]:
+        """Return the sources of what inserts an entry with that key into a map that a loop makes,
+        or all entries of another map, and of what it is given before the arguments."""
+        if key is not None:
+            return [self.runtime("insert_entry")]
+        return [
+            self.runtime("insert_entries"),
+            self.unpaid_work or f"{self.runtime('UnpaidWork')}()",
+        ]
 
     def assign(self, code: str, node: int = 0) -> str:
         """Store the value of `code` in a new temporary and return its name."""

@@ -106,8 +106,12 @@ def _metered_matches(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     return Native(is_class(w, x, "str"), f"True if {search}({x}) else False", sizes)
 
 
-#: Constant arguments longer than this are left to the implementations, which watch sizes.
+#: Longer texts, constant ones or not, are left to the implementations, which watch sizes.
 _SHORT = 1000
+
+
+#: Characters that may stand for one of a short text without being counted.
+_MOST_GROWN = 16
 
 
 def _text_method(name: str, arity: int) -> PlainForm:
@@ -119,45 +123,65 @@ def _text_method(name: str, arity: int) -> PlainForm:
         if len(args) != arity or not all(map(c.is_constant, args)):
             return None
         values = [c.constant(arg) for arg in args]
-        if any(v.__class__ is not str or len(v) > _SHORT for v in values) or not values[0]:
+        if not _are_short(values):
             return None
-        t, slow = e.name(), e.bind(c.impl(node), "f")
-        arg_list = ", ".join(e.named(v) for v in values)
+        t, named = e.name(), [e.named(v) for v in values]
         test = f"({t} := {w.value(receiver)}).__class__ is {e.runtime('str')}"
-        return f"({t}.{name}({arg_list}) if {test} else {slow}({t}, {arg_list}))"
+        test = f"{test} and {length(w, t)} < {_SHORT}"
+        slow = e.call(c, node, c.impl(node), (t, *named))
+        return f"({t}.{name}({', '.join(named)}) if {test} else {slow})"
 
     return write
 
 
+def _are_short(values: list[Any]) -> bool:
+    """Return whether a method of short texts makes no long ones with these arguments: a separator
+    or, what is replaced, and by what."""
+    if any(value.__class__ is not str or len(value) > _SHORT for value in values):
+        return False
+    return bool(values[0]) and len(values[-1]) <= _MOST_GROWN * len(values[0])
+
+
 def _metered_split(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     separator = last_constant(w, node)
-    if not isinstance(separator, str) or not 0 < len(separator) <= _SHORT:
+    if not isinstance(separator, str) or not _are_short([separator]):
         return None
     x, k = atoms
-    return Native(is_class(w, x, "str"), f"{x}.split({k})", (length(w, x), len(separator)))
+    sizes = length(w, x), len(separator)
+    return Native(_is_short_text(w, x), f"{x}.split({k})", sizes)
+
+
+def _is_short_text(w: Writer, atom: str) -> str:
+    return f"{is_class(w, atom, 'str')} and {length(w, atom)} < {_SHORT}"
 
 
 def _metered_replace(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     c = w.context
     values = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
-    texts = [text for text in values if isinstance(text, str) and len(text) <= _SHORT]
-    if len(texts) != 2 or len(node.args) != 2 or not texts[0]:
+    texts = [text for text in values if isinstance(text, str)]
+    if len(texts) != 2 or len(node.args) != 2 or not _are_short(texts):
         return None
     x, old, new = atoms
     sizes = length(w, x), len(texts[0]), len(texts[1])
-    return Native(is_class(w, x, "str"), f"{x}.replace({old}, {new})", sizes)
+    return Native(_is_short_text(w, x), f"{x}.replace({old}, {new})", sizes)
 
 
 def _lower_ascii(w: PlainWriter, node: Call) -> str | None:
     e = w.emitter
-    t, slow = e.name(), e.bind(w.context.impl(node), "f")
+    t = e.name()
+    slow = e.call(w.context, node, w.context.impl(node), (t,))
     test = f"({t} := {w.value(operands(node)[0])}).__class__ is {e.runtime('str')}"
-    return f"({t}.lower() if {test} and {t}.isascii() else {slow}({t}))"
+    return f"({t}.lower() if {test}{_unless_long(w, node, t)} and {t}.isascii() else {slow})"
+
+
+def _unless_long(w: Writer, node: Call, atom: str) -> str:
+    """Return the source of the test whether what a text takes need not be counted."""
+    return f" and {length(w, atom)} < {_SHORT}" if repeats(w, node) else ""
 
 
 def _metered_lower_ascii(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     x = atoms[0]
-    test = f"{is_class(w, x, 'str')} and {x}.isascii()"
+    test = f"{is_class(w, x, 'str')}{_unless_long(w, node, x)} and {x}.isascii()"
     return Native(test, f"{x}.lower()", (length(w, x),))
 
 
@@ -194,7 +218,7 @@ def _join(w: PlainWriter, node: Call) -> str | None:
     overload, receiver = w.context.overload(node), operands(node)[0]
     if overload is None or w.context.certain(receiver) is not list:
         return None
-    if not all(w.context.certain(arg) is str for arg in node.args):
+    if repeats(w, node) or not all(w.context.certain(arg) is str for arg in node.args):
         return None
     args = ", ".join(w.value(operand) for operand in operands(node))
     return f"{w.emitter.bind(overload.impl, 'f')}({args})"
@@ -229,7 +253,8 @@ def _format(w: PlainWriter, node: Call) -> str | None:
     items = f"[{', '.join(args)}]"
     slow = e.call(c, node, c.direct_impl(node), (e.named(c.constant(text)), items))
     t, size = e.name(), e.runtime("len")
-    tests.append(f"{size}({t} := f'{written}') <= {MAX_LENGTH}")
+    most = _SHORT if repeats(w, node) else MAX_LENGTH
+    tests.append(f"{size}({t} := f'{written}') <= {most}")
     return f"({t} if {' and '.join(tests)} else {slow})"
 
 

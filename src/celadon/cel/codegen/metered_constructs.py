@@ -17,7 +17,14 @@ from typing import assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import MeteredWriter, Writer
-from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, length, operands
+from celadon.cel.codegen.inline_operators import (
+    MeteredCall,
+    Native,
+    is_class,
+    length,
+    operands,
+    repeats,
+)
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Struct
@@ -111,7 +118,7 @@ def tracked(w: Writer, rule: CostRule, atoms: list[str], result: str) -> str:
 
 def native(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     """Return the native form of a call with these evaluated operands, if it has one."""
-    if (texts := w.context.remembered(node)) is not None:
+    if (texts := w.context.remembered(node)) is not None and not repeats(w, node):
         return _recalled(w, texts, atoms[0])
     form = w.context.inline(node)
     if form is None or form.metered is None or not atoms:
@@ -464,8 +471,8 @@ def _insert(w: MeteredWriter, node: Comprehension, shape: tree_context.Insert) -
             if shape.key is None:
                 value = w.value(shape.value)
                 w.charge(CALL)
-                run, insert = e.runtime("call2_v"), e.runtime("insert_entries")
-                e.emit(f"{result} = {run}({insert}, {result}, {value})", node.id)
+                insert = ", ".join(e.inserting(shape.key))
+                e.emit(f"{result} = {e.runtime('call_v')}({insert}, {result}, {value})", node.id)
             else:
                 with w.branch(f"if not {w.is_error(result)}:"):
                     _insert_entry(w, node, (shape.key, shape.value), result)

@@ -18,7 +18,7 @@ from typing import Final, assert_never
 from celadon.cel import syntax
 from celadon.cel.analysis import tree_context
 from celadon.cel.codegen.emitter import Emitter, GeneratedModule, PlainWriter
-from celadon.cel.codegen.inline_operators import operands
+from celadon.cel.codegen.inline_operators import operands, repeats
 from celadon.cel.codegen.shared_prefixes import SharedPrefixes, shared_prefixes
 from celadon.cel.errors import EvaluationError
 from celadon.cel.syntax import (
@@ -70,7 +70,7 @@ def _known(w: PlainWriter, node: Call) -> str | None:
 def _general(w: PlainWriter, node: Call) -> str:
     e = w.emitter
     args = [w.value(arg) for arg in operands(node)]
-    if (texts := w.context.remembered(node)) is not None:
+    if (texts := w.context.remembered(node)) is not None and not repeats(w, node):
         return f"{e.bind(texts, 'k')}[{args[0]}]"
     impl = w.context.direct_impl(node)
     if impl is None or w.context.function(node) is None:
@@ -602,11 +602,11 @@ class Plain:
     def _insert(self, node: Comprehension, shape: tree_context.Insert) -> str:
         e = self.emitter
         result = e.assign("{}", node.id)
-        insert = e.runtime("insert_entries" if shape.key is None else "insert_entry")
+        insert, *given = e.inserting(shape.key)
         with self._loop(node), self._where(shape.predicate):
             parts = [shape.value] if shape.key is None else [shape.key, shape.value]
-            args = ", ".join(self.value(part) for part in parts)
-            e.emit(f"{result} = {insert}({result}, {args})", shape.value.id)
+            args = ", ".join([*given, result, *map(self.value, parts)])
+            e.emit(f"{result} = {insert}({args})", shape.value.id)
         return result
 
     @contextmanager

@@ -8,7 +8,7 @@ from celadon.cel.codegen import inline_operators
 from celadon.cel.declarations import Function, Library, Overload
 from celadon.cel.parsing.macros import BINDINGS_MACROS, TWO_VARIABLE_MACROS
 from celadon.cel.types import DYN, list_of, map_of, type_param
-from celadon.cel.values.container_access import map_insert, map_insert_all
+from celadon.cel.values.container_access import map_insert, map_insert_all, paid_again
 
 _K = type_param("K")
 _V = type_param("V")
@@ -42,6 +42,7 @@ LIBRARY = Library(
                     growth=size_growth.together,
                 ),
             ),
+            unpaid=paid_again,
         ),
     ),
     macros=TWO_VARIABLE_MACROS,

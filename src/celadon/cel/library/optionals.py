@@ -19,6 +19,7 @@ from celadon.cel.size_growth import first as first_of
 from celadon.cel.size_growth import single, together
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
 from celadon.cel.values import Value
+from celadon.cel.values.container_access import paid_again
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.runtime_types import NONE, OPTIONAL, Opaque, Optional, display
 from celadon.cel.values.text import Uint
@@ -266,7 +267,7 @@ _VERSION_2 = (
         unwrap,
         "The values of those that are present.",
         ("optional.unwrap([optional.of(1), optional.none()])", "[1]"),
-    ),
+    )._replace(unpaid=paid_again),
     _one(
         "unwrapOpt",
         "optional_unwrapOpt",
@@ -276,7 +277,7 @@ _VERSION_2 = (
         "The values of those that are present.",
         ("[optional.of(1), optional.none()].unwrapOpt()", "[1]"),
         member=True,
-    ),
+    )._replace(unpaid=paid_again),
 )
 
 

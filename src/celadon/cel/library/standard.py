@@ -144,6 +144,7 @@ CONVERSIONS: tuple[Function, ...] = (
             ),
             _conversion("uint64_to_double", c.int_to_double, "The nearest.", "1u", "1.0"),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "duration",
@@ -158,6 +159,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 "duration('90m')",
             ),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "dyn",
@@ -256,6 +258,7 @@ CONVERSIONS: tuple[Function, ...] = (
                 "timestamp(0)",
             ),
         ),
+        unpaid=container_access.paid_again,
     ),
     Function(
         "uint",

@@ -17,7 +17,7 @@ from celadon.cel.library import formatting
 from celadon.cel.size_growth import ZERO, Argument, Polynomial, first, times
 from celadon.cel.types import DYN, INT, STRING, list_of
 from celadon.cel.values import Value
-from celadon.cel.values.container_access import UnpaidWork
+from celadon.cel.values.container_access import UnpaidWork, paid_again
 from celadon.cel.values.runtime_types import display
 from celadon.cel.values.text import MAX_LENGTH, check_length
 
@@ -274,6 +274,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 growth=_replaced,
             ),
         ),
+        unpaid=paid_again,
     ),
     Function(
         "split",
@@ -299,6 +300,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 growth=times(2),
             ),
         ),
+        unpaid=paid_again,
     ),
     Function(
         "substring",
@@ -363,6 +365,7 @@ _FUNCTIONS: tuple[Function, ...] = (
                 inline=inline_functions.JOIN,
             ),
         ),
+        unpaid=paid_again,
     ),
 )
 
@@ -412,7 +415,7 @@ def _format(impl: Impl, *examples: tuple[str, str]) -> Function:
 def _format_again(work: UnpaidWork, impl: Impl, text: Value, args: Value) -> Value:
     """Format in a loop: what is written is no part of the charge."""
     work.pay_for_all(args)
-    return impl(text, args)
+    return paid_again(work, impl, text, args)
 
 
 _LEGACY_FORMAT = _format(

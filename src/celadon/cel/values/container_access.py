@@ -8,7 +8,7 @@ itself and comes here for what is left, so these functions take any value (the r
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, no_such_overload
@@ -171,8 +171,9 @@ def contains(element: Any, container: Any) -> bool:
 # --- Work that is hardly charged ---------------------------------------------
 #
 # Comparing two maps is charged by how many entries they have, whatever is in them; to search a
-# list of which nothing is declared, to flatten one and to write it are charged next to nothing.
-# In a loop that would be as much work as the square of what a client sent, or more. So an
+# list of which nothing is declared, to flatten one and to write it are charged next to nothing;
+# nor is what `replace` makes, or reading a duration. In a loop, or in one variable after the other,
+# that would be as much work and memory as the square of what a client sent, or more. So an
 # evaluation remembers what it looked at: by then equal parts have the same key, and what is left
 # has an end.
 
@@ -184,6 +185,10 @@ _FEW_SEARCHES: Final = 16
 _MOST_PARTS: Final = 10_000_000
 #: How many of them are left when keys are made of what is compared.
 _FEW_COMPARED: Final = _MOST_PARTS - 100_000
+#: Characters of a text that was made which count for one of them.
+_MADE: Final = 8
+#: What an entry of a map that was made counts for.
+_ENTRY: Final = 4
 _SCALARS: Final = frozenset({str, bool, int, Uint, float, bytes, type(None)})
 
 
@@ -192,16 +197,27 @@ class UnpaidWork:
     charge for looking at it would allow ends the evaluation as too dear."""
 
     left = _MOST_PARTS
-
-    def __init__(self) -> None:
-        self._keys: ExactKeys | None = None
-        self._lists: dict[int, SearchedList] = {}
+    _keys: ExactKeys | None = None
+    _lists: dict[int, SearchedList] | None = None
 
     def pay(self, parts: int) -> None:
         """Count parts that are going to be looked at. Raises CostLimitExceeded."""
         self.left -= parts
         if self.left < 0:
             raise CostLimitExceeded
+
+    def pay_for_long(self, value: Any, characters: int = 1) -> None:
+        """Count the elements, entries or so many characters each of what is long. Raises
+        CostLimitExceeded."""
+        if value.__class__ is Optional and value is not NONE:
+            value = value.value
+        if value.__class__ is str or value.__class__ is bytes:
+            if len(value) >= LONG:
+                self.pay(len(value) // characters)
+        elif value.__class__ in LIST_CLASSES:
+            self.pay(len(value) if len(value) >= LONG else 0)
+        elif is_map(value):
+            self.pay(len(value) * _ENTRY if len(value) >= LONG else 0)
 
     def key(self, value: object) -> Hashable:
         """Return what is the same exactly where values are equal. Raises NoKey."""
@@ -233,6 +249,8 @@ class UnpaidWork:
         """`element in elements`. What a loop over a short list costs its rounds pay."""
         if len(elements) < LONG:
             return self._is_among(element, elements)
+        if self._lists is None:
+            self._lists = {}
         searched = self._lists.get(id(elements))
         if searched is None:
             searched = self._lists[id(elements)] = SearchedList(self, elements)
@@ -261,6 +279,19 @@ class UnpaidWork:
                 pending += part.values()
             elif part.__class__ is Optional and part is not NONE:
                 pending.append(part.value)
+            else:
+                self.pay_for_long(part, _MADE)
+
+
+#: What is not charged in a whole phase of a policy, as a variable that no expression can name.
+UNPAID_WORK: Final = "@unpaidWork"
+
+
+def unpaid_work(activation: Mapping[str, Any]) -> UnpaidWork:
+    """Return what counts the work of an evaluation that is hardly charged: its own, unless several
+    evaluations share one."""
+    shared: UnpaidWork | None = activation.get(UNPAID_WORK)
+    return UnpaidWork() if shared is None else shared
 
 
 class SearchedList:
@@ -314,6 +345,15 @@ def contains_again(work: UnpaidWork, impl: object, element: Value, container: An
     if container.__class__ in LIST_CLASSES:
         return work.contains(element, container)
     return contains(element, container)
+
+
+def paid_again(work: UnpaidWork, impl: Callable[..., Value], *args: Value) -> Value:
+    """Call what is charged for no more than the call, or for less than it makes, in a loop."""
+    for arg in args:
+        work.pay_for_long(arg)
+    result = impl(*args)
+    work.pay_for_long(result, _MADE)
+    return result
 
 
 def _list_contains(element: object, elements: list[Value]) -> bool:
@@ -391,12 +431,13 @@ def insert_entry(a_map: AnyMap, key: object, value: object) -> AnyMap:
 def map_insert_all(a_map: AnyMap, entries: AnyMap) -> AnyMap:
     """`cel.@mapInsert(map, map)`: a new map with the entries of both."""
     result: AnyMap = MixedMap(a_map.items()) if a_map.__class__ is MixedMap else dict(a_map)
-    return insert_entries(result, entries)
+    return insert_entries(UnpaidWork(), result, entries)
 
 
-def insert_entries(a_map: AnyMap, entries: AnyMap) -> AnyMap:
+def insert_entries(work: UnpaidWork, a_map: AnyMap, entries: AnyMap) -> AnyMap:
     """`map_insert_all` for an accumulator, as `insert_entry` is `map_insert` for one: a copy in
-    each round would be as many entries as the square of the rounds."""
+    each round would be as many entries as the square of the rounds. They cost as much as one."""
+    work.pay_for_long(entries)
     for key, value in entries.items():
         a_map = insert_entry(a_map, key, value)
     return a_map

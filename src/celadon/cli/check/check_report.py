@@ -75,9 +75,9 @@ class Violation:
     rule: Place
     message: str
     actions: tuple[str, ...]
-    is_error: bool = False
-    denies: bool = False
-    expression: str = ""
+    is_error: bool
+    denies: bool
+    expression: str
 
 
 class Outcome(enum.Enum):
@@ -232,7 +232,7 @@ class ObjectResult:
 class PolicyError:
     """A policy or binding the API server would not accept, so that nothing can be checked by it.
 
-    `policy` is the policy's name, also if it is the binding that is wrong.
+    `policy` is the policy's name, also if it is the binding that is wrong; `help` says what to do.
     """
 
     place: Place
@@ -240,6 +240,7 @@ class PolicyError:
     name: str
     policy: str
     message: str
+    help: str = ""
 
 
 class NoticeReason(enum.Enum):

@@ -23,6 +23,7 @@ from celadon.kube import (
     Status,
     StatusError,
     User,
+    fieldpath,
     metadata,
     status,
     well_known_values,
@@ -465,5 +466,5 @@ def _faults(document_request: DocumentRequest, errors: Sequence[FieldError]) -> 
     document = document_request.document
     return [
         Fault(Place(document.file, document.line(error.path.steps)), error.field, error.body)
-        for error in errors
+        for error in fieldpath.as_many_as_fit(errors, few=2)
     ]

@@ -35,7 +35,16 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import FieldError, FieldPath, GroupKind, StatusError, fieldpath, metadata, status
+from celadon.kube import (
+    FieldError,
+    FieldPath,
+    GroupKind,
+    GroupVersionKind,
+    StatusError,
+    fieldpath,
+    metadata,
+    status,
+)
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import known_resources
@@ -274,7 +283,8 @@ def _registered(
     gvk = metadata.gvk(document.value)
     missing = registration.missing_kind(gvk, version, also_gone=True)
     if missing:
-        error = document_error(document, FieldPath("apiVersion"), missing)
+        hint = _served(gvk, version)
+        error = document_error(document, FieldPath("apiVersion"), missing, hint)
         (policies.unserved if unserved else policies.errors).append(error)
         if not unserved:
             return None
@@ -287,6 +297,15 @@ def _registered(
 
     placed = accepted(document, decode, complaints, policies.errors)
     return None if placed is None else placed.value
+
+
+def _served(gvk: GroupVersionKind, version: str) -> str:
+    """Return which version of a kind a release serves in the place of one that it does not."""
+    for served in ("v1", "v1beta1", "v1alpha1"):
+        other = GroupVersionKind(gvk.group, served, gvk.kind)
+        if not registration.missing_kind(other, version, also_gone=True):
+            return f"did you mean `apiVersion: {other.api_version}`?"
+    return ""
 
 
 def accepted(
@@ -322,7 +341,9 @@ def _policy_name(document: Document) -> str:
     return metadata.name(document.value)
 
 
-def document_error(document: Document, path: FieldPath, message: str) -> PolicyError:
+def document_error(
+    document: Document, path: FieldPath, message: str, help_text: str = ""
+) -> PolicyError:
     """Return what is wrong with a field of a policy, a binding or a configuration."""
     return PolicyError(
         Place(document.file, document.line(path.steps)),
@@ -330,6 +351,7 @@ def document_error(document: Document, path: FieldPath, message: str) -> PolicyE
         metadata.name(document.value),
         _policy_name(document),
         message,
+        help_text,
     )
 
 

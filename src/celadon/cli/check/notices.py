@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
@@ -271,10 +272,10 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
 def _where_policies_are(manifests: Manifests) -> str:
     """Return what to type where no policy was given; what was given in its place is named."""
     text = "give policies and bindings with `-f`; `celadon init` writes a first one"
+    if other_engine := to_translate([*manifests.looked_up, *islice(manifests.admitted, _FEW)]):
+        return other_engine
     if not manifests.looked_up:
         return text
-    if other_engine := to_translate(manifests.looked_up):
-        return other_engine
     other = manifests.looked_up[0]
     return f"{other.file} has a {other.value['kind']}, and no policy: {text}"
 
@@ -364,7 +365,7 @@ def _unmatched(
             )
             reason = f"its match condition `{note.detail}` is false for all that its rules match"
         elif Outcome.BINDING_UNMATCHED in outcomes:
-            reason = "its rules match, but none of its bindings does"
+            reason = f"its rules match, but none of its bindings does{_asked(policies, name)}"
         else:
             reason = f"its rules are about {_subject(placed)}"
         yield Notice(
@@ -373,6 +374,24 @@ def _unmatched(
             f"policy `{name}` matched none of the objects: {reason}",
             "" if operation is None else _operation_help(placed, operation.value),
         )
+
+
+def _asked(policies: PolicySet, policy: str) -> str:
+    """Return what the bindings of a policy ask of objects: ` (they have a namespaceSelector)`."""
+    matches = [
+        placed.value.spec.match_resources
+        for placed in policies.bindings.values()
+        if placed.value.spec.policy_name == policy
+    ]
+    asked = {
+        "a namespaceSelector": any(match and match.namespace_selector for match in matches),
+        "an objectSelector": any(match and match.object_selector for match in matches),
+        "resourceRules": any(match and match.resource_rules for match in matches),
+        "excludeResourceRules": any(match and match.exclude_resource_rules for match in matches),
+    }
+    subject = "it has" if len(matches) == 1 else "they have"
+    texts = [text for text, is_asked in asked.items() if is_asked]
+    return f" ({subject} {', '.join(texts)})" if texts else ""
 
 
 def _subject(placed: Placed[Policy]) -> str:

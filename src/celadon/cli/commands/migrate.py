@@ -147,11 +147,14 @@ def run(options: argparse.Namespace) -> Exit:
     if options.against:
         _compare(migration, options)
     migration.lint()
-    for problem in migration.problems:
+    # Files of tests are read among all files, and once more as what a test names.
+    for problem in dict.fromkeys(migration.problems):
         output.complain(f"error: {problem.text()}")
     if migration.others:
         output.complain(f"notice: {summary(migration.others, 'migrate')}")
-    if not migration.outcomes and not migration.problems:
+    for text in migration.programs:
+        output.complain(f"notice: {text}: not translated")
+    if not migration.outcomes:
         raise WrongUseError("there is no policy of Kyverno, Gatekeeper or Azure in these files")
     files = dict(migrated_files(migration.outcomes, warns=options.warn))
     if options.output is None:

@@ -8,12 +8,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+)
 from celadon.cli import output
 from celadon.cli.celadon_documents import API_VERSION
 from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.exit_codes import Exit, WrongUseError
-from celadon.cli.options import add_version, did_you_mean
+from celadon.cli.options import add_files, add_version, did_you_mean
 from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.case_search import SearchResult, TrialRequest, search
 from celadon.cli.policytest.file_format import KIND
@@ -25,8 +30,10 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.cli.report.report_model import plural
+from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.registry import patch_between
+from celadon.kube.resources import guess_resource
 from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
 
@@ -53,8 +60,11 @@ class FirstPolicy:
     is_broken: bool = False
 
 
-def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
-    """Return the only policy of a file, validating or mutating, or that of a name."""
+def first_policy(
+    file: str, expected: str | None, version: str, further: Sequence[str] = ()
+) -> FirstPolicy:
+    """Return the only policy of a file, validating or mutating, or that of a name; `further` are
+    files with definitions besides those beside it."""
     text = read_text(file)
     documents_read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
     problems = [item for item in documents_read if isinstance(item, Problem)]
@@ -75,13 +85,18 @@ def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
         return FirstPolicy(problems=[Problem(file, 0, message, "say which: `--policy`")])
     name = expected or names[0]
     part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
-    bound = any(binding.value.spec.policy_name == name for binding in part.bindings.values())
+    bindings = [
+        binding.value.spec
+        for binding in part.bindings.values()
+        if binding.value.spec.policy_name == name
+    ]
     document = part.policies[name].document
-    if not bound:
+    if not bindings:
         documents.append(plain_document(short_binding(document, name), name))
-    definitions = [*_definitions(file, document)]
-    definitions += _open_definition(document, definitions)
-    return FirstPolicy(documents, tuple(definitions), name, bound)
+    definitions = [*_definitions([os.path.dirname(file) or ".", *further], document)]
+    in_namespace = any(spec.param_ref and spec.param_ref.namespace for spec in bindings)
+    definitions += _open_definition(document, definitions, in_namespace=in_namespace)
+    return FirstPolicy(documents, tuple(definitions), name, bool(bindings))
 
 
 def short_binding(policy: Document, name: str) -> dict[str, Json]:
@@ -100,18 +115,21 @@ def short_binding(policy: Document, name: str) -> dict[str, Json]:
     }
 
 
-def _open_definition(policy: Document, documents: Sequence[Document]) -> Iterator[Document]:
+def _open_definition(
+    policy: Document, documents: Sequence[Document], *, in_namespace: bool
+) -> Iterator[Document]:
     """Yield a definition of a kind of params that nobody defines: one that takes anything, so that
     there can be params at all."""
     kind = policy.value_at(("spec", "paramKind"))
     if not isinstance(kind, Mapping):
         return
     group, _, version = str(kind["apiVersion"]).rpartition("/")
-    if schema_for(GroupVersionKind(group, version, str(kind["kind"]))) is not None or any(
+    gvk = GroupVersionKind(group, version, str(kind["kind"]))
+    if schema_for(gvk) is not None or any(
         document.value_at(("spec", "names", "kind")) == kind["kind"] for document in documents
     ):
         return
-    plural = str(kind["kind"]).lower()
+    plural = guess_resource(gvk).resource
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     served = {"name": version, "served": True, "storage": True}
     value = {
@@ -120,7 +138,7 @@ def _open_definition(policy: Document, documents: Sequence[Document]) -> Iterato
         "metadata": {"name": f"{plural}.{group}"},
         "spec": {
             "group": group,
-            "scope": "Cluster",
+            "scope": "Namespaced" if in_namespace else "Cluster",
             "names": {"kind": kind["kind"], "plural": plural},
             "versions": [{**served, "schema": {"openAPIV3Schema": anything}}],
         },
@@ -128,11 +146,10 @@ def _open_definition(policy: Document, documents: Sequence[Document]) -> Iterato
     yield plain_document(value, MADE)
 
 
-def _definitions(file: str, policy: Document) -> Iterator[Document]:
-    """Yield the definitions of the custom kinds that a policy names, those beside its file, each
-    once."""
+def _definitions(paths: Sequence[str], policy: Document) -> Iterator[Document]:
+    """Yield the definitions of the custom kinds that a policy names, each once."""
     groups = set(_groups(policy))
-    for read_document in read_documents([os.path.dirname(file) or "."]):
+    for read_document in read_documents(paths):
         if isinstance(read_document, Problem) or not read_document.is_definition:
             continue
         if (
@@ -264,18 +281,20 @@ DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one
 that it lets pass; for each mutation one that it changes, and one that is left as it is. They are
 found by search over objects of the kinds that the policy matches (custom kinds by the definitions
-beside it); what was not found is said in the file.
+beside it, and those of `-f`); what was not found is said in the file.
 """
 
 EPILOG: Final = """\
 examples:
   celadon test init policies/limit.yaml
   celadon test init policies/all.yaml --policy limit --stdout
+  celadon test init policies/shops.yaml -f config/crd/
 
 exit codes:
   0  the test was written
   1  it was written, but not all that was looked for was found
-  2  wrong usage, a file that cannot be read, or a test that is there already
+  2  wrong usage, a file that cannot be read, a policy about kinds that are not known, or a test
+     that is there already
   3  a policy that no API server would take
 """
 
@@ -283,6 +302,7 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon test init --help` shows."""
     parser.add_argument("file", metavar="POLICY", help="a file with the policy")
+    add_files(parser, "CustomResourceDefinitions of the kinds that it is about")
     parser.add_argument("--policy", metavar="NAME", help="which one, if the file has several")
     parser.add_argument("--stdout", action="store_true", help="print it instead")
     parser.add_argument("--force", action="store_true", help="replace a test that is there")
@@ -294,22 +314,26 @@ def run(options: argparse.Namespace) -> Exit:
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
         raise WrongUseError(f"`{path}` is there already: see `--force`")
-    policy = first_policy(options.file, options.policy, options.kubernetes_version)
+    version = options.kubernetes_version
+    policy = first_policy(options.file, options.policy, version, options.files)
     for problem in policy.problems:
         output.complain(f"error: {problem.text()}")
     if policy.problems:
         return Exit.POLICY if policy.is_broken else Exit.USAGE
-    search_result = search(
-        policy.documents, policy.name, options.kubernetes_version, policy.definitions
-    )
+    search_result = search(policy.documents, policy.name, version, policy.definitions)
+    if not search_result.subject.resources:
+        output.complain(f"error: {options.file}: {_unknown_kinds(policy)}")
+        return Exit.USAGE
     text = first_file(search_result, policy, os.path.dirname(options.file))
+    count, trials = text.count("\n- name: "), f"after {search_result.trials} trials"
     if options.stdout:
         output.write(text)
+    elif count == 0:  # a test needs a case
+        output.complain(f"nothing is written: no request was found {trials}")
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        count = text.count("\n- name: ")
-        output.complain(f"written: {path}, {count} cases after {search_result.trials} trials")
+        output.complain(f"written: {path}, {plural(count, 'case')} {trials}")
     mutates = search_result.subject.mutates
     for index in search_result.unsolved:
         subject = f"mutation {index} changes" if mutates else f"validation {index} refuses"
@@ -319,3 +343,26 @@ def run(options: argparse.Namespace) -> Exit:
             f"not found: a request that is {'left as it is' if mutates else 'admitted'}"
         )
     return Exit.OK if search_result.is_complete else Exit.DENIED
+
+
+def _unknown_kinds(policy: FirstPolicy) -> str:
+    """Return what is said of a policy for whose kinds no requests can be made."""
+    document = next(
+        document
+        for document in policy.documents
+        if document.value["kind"] in (POLICY_KIND, MUTATING_POLICY_KIND)
+        and metadata.name(document.value) == policy.name
+    )
+    rules = document.value_at(("spec", "matchConstraints", "resourceRules"))
+    names = {
+        f"{resource}.{group}" if group else resource
+        for rule in (rules if isinstance(rules, list) else ())
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    if all("/" in name for name in names):
+        return f"no requests to subresources are made ({', '.join(sorted(names))})"
+    return (
+        f"no kind is known for {', '.join(sorted(names))} "
+        "(give the CustomResourceDefinition with `-f`)"
+    )

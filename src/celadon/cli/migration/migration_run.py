@@ -27,6 +27,7 @@ from celadon.cli.reading.documents import (
     Problem,
     Text,
     expand_paths,
+    programmed,
     read_text,
     shape_problem,
 )
@@ -192,6 +193,8 @@ class Migration:
     problems: list[Problem] = field(default_factory=list)
     others: list[Problem] = field(default_factory=list)
     """Files that were passed over."""
+    programs: list[str] = field(default_factory=list)
+    """Policies of other engines, which are programs: where they are, and what."""
     existing: list[JsonObject] = field(default_factory=list)
     """The namespaces, ConfigMaps and definitions among the files, which matter to recorded
     requests."""
@@ -233,6 +236,8 @@ class Migration:
                 self._suites.append(document)
             elif document.group_kind in _LOOKED_UP:
                 self.existing.append(document.value)
+            elif text := programmed(document):
+                self.programs.append(f"{document.file}:{document.line()} is {text}")
         self.existing += definitions
         catalog = catalog.with_crds(definitions)
         # Names of Gatekeeper's policies are taken first, since params of theirs are named after

@@ -70,9 +70,9 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Subject:
     """Holds what is known of the policy that requests are looked for. `read` is what all
-    expressions read that decide, `param_kind` the kind of params and `param_name` and
-    `param_labels` what bindings call them; labels are those that selectors ask for. `conditions`
-    are the trees of match conditions, `variables` those of variables."""
+    expressions read that decide, `param_kind` the kind of params and `param_name`,
+    `param_namespace` and `param_labels` what bindings call them; labels are those that selectors
+    ask for. `conditions` are the trees of match conditions, `variables` those of variables."""
 
     name: str
     mutates: bool
@@ -86,6 +86,7 @@ class Subject:
     param_kind: GroupVersionKind | None = None
     param_name: str = ""
     param_labels: Mapping[str, str] | None = None
+    param_namespace: str = ""
 
 
 def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> Subject:
@@ -119,6 +120,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         param_kind,
         next((ref.name for ref in refs if ref.name), "params"),
         next((dict(ref.selector.get("matchLabels", {})) for ref in refs if ref.selector), {}),
+        next((ref.namespace for ref in refs if ref.namespace), ""),
     )
 
 
@@ -603,7 +605,10 @@ class _Search:
         if subject.param_kind is None:
             return None
         template = self._seed.of(subject.param_kind, subject.param_labels or {})
-        return {**template, "metadata": {**template["metadata"], "name": subject.param_name}}
+        meta = {**template["metadata"], "name": subject.param_name}
+        if subject.param_namespace:
+            meta["namespace"] = subject.param_namespace
+        return {**template, "metadata": meta}
 
     def _try(self, request: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:

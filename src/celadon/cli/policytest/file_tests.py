@@ -182,6 +182,9 @@ class ObjectReader:
         if documents is None:
             documents = self._read[file] = []
             self.files.append(file)
+            if os.path.exists(file) and not os.path.isfile(file):
+                self._complain(path, f"`{file}`: a pipe or a device, not a file")
+                return documents
             text = read_text(file)
             if isinstance(text, Problem):
                 self._complain(path, f"`{file}`: {text.message}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import glob
 import json
 import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
+from celadon import private_files
 from celadon.cli.exit_codes import Exit
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json, value_at
@@ -261,7 +261,11 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
                 argument, 0, "no .yaml, .yml or .json file in this folder", _FIRST_PROJECT
             )
     elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
-        matches = sorted(glob.glob(argument, recursive=True))
+        try:
+            matches = private_files.matching(argument)
+        except private_files.TooManyNamesError:
+            yield Problem(argument, 0, "too many files to look at for this pattern")
+            return
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")
         yield from (text for text in matches if _is_plain(text) and not exclusion.covers(text))
@@ -764,16 +768,31 @@ def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
 
 _ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
 """Engines whose policies can be translated, by the end of their groups."""
+_PROGRAMMED: Final = {"kubewarden.io": "Kubewarden", "jspolicy.com": "jsPolicy"}
+"""Engines whose policies are programs, likewise."""
 
 
 def to_translate(documents: Iterable[Document]) -> str:
     """Return what to type for the first policy of another engine; empty if there is none."""
     for document in documents:
         group, kind = document.group_kind
-        if engine := _ENGINES.get(".".join(group.split(".")[-2:])):
-            file = document.file
+        engine, file = _engine(group, _ENGINES), document.file
+        if engine:
             return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
+        if text := programmed(document):
+            return f"{file} has {text}: write it anew, or ask its webhook (`--call-webhooks`)"
     return ""
+
+
+def programmed(document: Document) -> str:
+    """Return what a document is, if it is a policy that is a program, which is not translated."""
+    group, kind = document.group_kind
+    engine = _engine(group, _PROGRAMMED)
+    return f"a {kind} of {engine}, which is a program" if engine else ""
+
+
+def _engine(group: str, engines: Mapping[str, str]) -> str:
+    return engines.get(".".join(group.split(".")[-2:]), "")
 
 
 def shape_problem(document: Document) -> Problem | None:

@@ -30,14 +30,17 @@ class MigrationView(report_model.ReportView[migration_run.Migration]):
     def text(self, look: report_model.ReportStyle) -> str:
         """Return what is to be looked at, and the counts."""
         report = self.report
-        lines = [line for outcome in report.outcomes for line in _lines(outcome)]
+        advised: set[str] = set()
+        lines = [line for outcome in report.outcomes for line in _lines(outcome, advised)]
         counts = ", ".join(
             f"{report.count(state)} {state}"
             for state in migration_run.STATES
             if report.count(state)
         )
         rules = report_model.plural(len(report.outcomes), "rule")
-        return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
+        compared = report.judged or report.recorded is not None
+        tests = [_tests(report)] if compared or report.count("translated") else []
+        return "\n".join([*lines, "", f"{rules}: {counts}", *tests])
 
     def data(self) -> list[JsonDict]:
         """Return an item for each rule."""
@@ -107,8 +110,9 @@ def _name(outcome: migration_run.RuleOutcome) -> str:
     return f"{origin.policy}/{origin.rule}" if origin.rule else origin.policy
 
 
-def _lines(outcome: migration_run.RuleOutcome) -> Iterator[str]:
-    """Yield what is said of one rule; nothing of one that agrees with its tests."""
+def _lines(outcome: migration_run.RuleOutcome, advised: set[str]) -> Iterator[str]:
+    """Yield what is said of one rule; nothing of one that agrees with its tests. What to do instead
+    is said once (`advised`)."""
     translation = outcome.translation
     title = f"{outcome.position}: {_name(outcome)}"
     for name in translation.exceptions:
@@ -117,7 +121,8 @@ def _lines(outcome: migration_run.RuleOutcome) -> Iterator[str]:
         yield f"{title}: {note}"
     if translation.reason:
         yield f"{title}: not translated: {translation.reason}"
-        if translation.instead:
+        if translation.instead and translation.instead not in advised:
+            advised.add(translation.instead)
             yield f"  {translation.instead}"
     elif outcome.differences:
         yield f"{title}: differs"

@@ -16,6 +16,7 @@ import functools
 import importlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast
@@ -137,6 +138,9 @@ def _without_commands(text: str) -> str:
 FEW: Final = 3
 """Objects of a block, and reasons, that are told of one by one."""
 
+_MOST_ALIKE: Final = 10
+"""Notices of one reason that are shown."""
+
 _CONTEXT: Final = 3
 """Lines around each change of an object."""
 
@@ -201,9 +205,13 @@ def policy_error_lines(errors: Iterable[PolicyError], look: ReportStyle) -> Iter
     """Yield a block for each policy that cannot be used."""
     for error in errors:
         yield [
-            f"{look.paint('error', 'error:')} {error.message}",
+            f"{look.paint('error', 'error:')} {_helped(error)}",
             f"  {_part(error.kind):8}{error.place}",
         ]
+
+
+def _helped(error: PolicyError) -> str:
+    return error.message + (f" ({error.help})" if error.help else "")
 
 
 def _part(kind: str) -> str:
@@ -216,14 +224,23 @@ def _part(kind: str) -> str:
 def notice_lines(
     notices: Iterable[Notice], look: ReportStyle, *, strict: bool
 ) -> Iterator[list[str]]:
-    """Yield what went by in silence, as one block, if anything did."""
+    """Yield what went by in silence, as one block, if anything did. Of many notices of one reason
+    the first are shown, unless they are failures, or somebody wants to know."""
     lines = []
+    counts: Counter[str] = Counter()
     for notice in notices:
+        counts[notice.reason.value] += 1
+        if counts[notice.reason.value] > _MOST_ALIKE and look.verbosity == 0 and not strict:
+            continue
         place = f"{notice.place}: " if notice.place.file else ""
         style, word = ("error", "strict:") if strict else ("notice", "notice:")
         lines.append(f"{look.paint(style, word)} {place}{notice.message}")
         if notice.help:
             lines.append(f"  {notice.help}")
+    for reason, count in counts.items():
+        if count > _MOST_ALIKE and look.verbosity == 0 and not strict:
+            more = f"{count - _MOST_ALIKE} more: {reason} (-v shows all)"
+            lines.append(f"{look.paint('notice', 'notice:')} {more}")
     if lines:
         yield lines
 
@@ -455,7 +472,7 @@ class ReportView(Generic[Reported]):
 def error_finding(error: PolicyError) -> Finding:
     """Return the finding that a policy cannot be used."""
     name = f"{error.kind} {error.name}"
-    return Finding(Level.ERROR, error.place, name, error.message, "policy-error", name)
+    return Finding(Level.ERROR, error.place, name, _helped(error), "policy-error", name)
 
 
 def notice_finding(notice: Notice, *, strict: bool) -> Finding:
@@ -468,7 +485,7 @@ def notice_finding(notice: Notice, *, strict: bool) -> Finding:
 def error_case(error: PolicyError) -> ReportCase:
     """Return the case of a policy that cannot be used."""
     name = f"{error.kind} {error.name}"
-    return ReportCase("policy", name, error.place, CaseState.ERROR, error.message)
+    return ReportCase("policy", name, error.place, CaseState.ERROR, _helped(error))
 
 
 def notice_case(notice: Notice, *, strict: bool, details: str = "") -> ReportCase:
@@ -483,7 +500,7 @@ def remark_sections(
 ) -> Iterator[Section]:
     """Yield what went wrong, or by without a word, as lists with headings."""
     lists = {
-        "Broken policies": tuple(f"{error.place}  {error.message}" for error in errors),
+        "Broken policies": tuple(f"{error.place}  {_helped(error)}" for error in errors),
         "Notices": tuple(map(_noted, notices)),
         "Not read": tuple(problem.text() for problem in problems),
     }
@@ -621,7 +638,7 @@ Shapes: TypeAlias = Mapping[type, Shape]
 SHAPES: Final[Shapes] = {
     Place: ("file", "line?"),
     Problem: ("file", "line?", "column?", "message", "help"),
-    PolicyError: ("*place", "kind", "name", "message"),
+    PolicyError: ("*place", "kind", "name", "message", "help?"),
     Notice: ("*place", "reason", "message", "help"),
     UnaskedPlugin: ("plugin", "reason", "objects?"),
 }

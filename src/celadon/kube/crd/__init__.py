@@ -27,7 +27,13 @@ from celadon.kube.crd.rule_validation import (
     RuleValidator,
     rule_scopes,
 )
-from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
+from celadon.kube.crd.structural_schemas import (
+    EITHER,
+    EMBEDDED,
+    INT_OR_STRING,
+    PRESERVE,
+    coerce_defaults,
+)
 
 __all__ = [
     "APPROVAL",
@@ -45,6 +51,7 @@ __all__ = [
     "RememberedKinds",
     "RuleOutcome",
     "RuleValidator",
+    "coerce_defaults",
     "custom_kinds",
     "definition_errors",
     "invalid_version",

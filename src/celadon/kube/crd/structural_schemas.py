@@ -27,7 +27,7 @@ from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.fieldpath import FieldError, FieldPath, SpelledStep
 from celadon.kube.go.go_text import json_value
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -252,13 +252,31 @@ def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
 def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
     """Check the metadata of a root: it may restrict names, and say nothing else; defaults are
     complained of elsewhere."""
-    fields = {key for key in meta if meta[key] not in (None, "", False, {})}
-    fields -= {"type", "default"}
+    fields = {key for key in meta if _is_said(key, meta[key])} - {"type", "default"}
     if meta.get("properties", {}).keys() <= {"name", "generateName"}:
         fields.discard("properties")
     if not fields:
         return []
     return [fieldpath.forbidden(path.child("properties").key("metadata"), _ONLY_NAMES)]
+
+
+_NONE_IF_EMPTY: Final = frozenset(
+    {"allOf", "anyOf", "definitions", "dependencies", "enum", "oneOf", "patternProperties"}
+    | {"properties"}
+)
+_SAID_IF_ZERO: Final = frozenset({"additionalProperties", *_ABSENT_IN_BRANCHES})
+
+
+def _is_said(key: str, value: Json) -> bool:
+    """Return whether a keyword says something to upstream, which may hold a zero, an empty schema
+    or an empty list for another thing than none."""
+    if value is None or key in _NONE_IF_EMPTY:
+        return bool(value)
+    if key in {"example", "externalDocs"}:
+        return is_since("1.36")
+    if isinstance(value, bool | str):
+        return bool(value) or key in _SAID_IF_ZERO
+    return key != "items" or isinstance(value, dict)
 
 
 def _values(
@@ -396,6 +414,26 @@ def has_unpruned_defaults(value: JsonObject) -> bool:
     check = _Check(None, pruned=True)
     check.visit(replace(decode_schema(value), embedded_resource=True), FieldPath())
     return any(error.detail == _UNKNOWN_FIELDS for error in check.errors)
+
+
+# Upstream judges the defaults themselves, not copies of them.
+def coerce_defaults(definition: JsonDict) -> None:
+    """Give the resources in defaults of a valid definition the metadata that their type makes of
+    it, which is what is stored. The definition is changed."""
+    for version in definition["spec"].get("versions") or ():
+        value = (version.get("schema") or {}).get("openAPIV3Schema")
+        if value and any(node.get(EMBEDDED) for node in every_schema(value)):
+            _coerce(value, replace(decode_schema(value), embedded_resource=True))
+
+
+def _coerce(value: JsonDict, schema: Schema) -> None:
+    if isinstance(value.get("default"), dict | list):
+        drop_unknown_metadata(value["default"], schema)
+    if schema.items is not None:
+        _coerce(value["items"], schema.items)
+    for name, member in schema.properties.items():
+        if not (schema.embedded_resource and name in OBJECT_FIELDS):
+            _coerce(value["properties"][name], member)
 
 
 class _Around(NamedTuple):

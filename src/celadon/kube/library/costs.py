@@ -32,7 +32,7 @@ from celadon.cel.extend import (
     cost_rules,
     types,
 )
-from celadon.cel.value_functions import LIST_CLASSES, shown_size
+from celadon.cel.value_functions import LIST_CLASSES, paid_again, shown_size
 
 # --- Value types -------------------------------------------------------------
 #
@@ -412,7 +412,8 @@ def uncharged(library: Library) -> Library:
 
 
 def _uncharged(function: Function) -> Function:
-    return function.with_each(cost=None)._replace(cost=cost_rules.constant(1))
+    unpaid = function.unpaid or paid_again
+    return function.with_each(cost=None)._replace(cost=cost_rules.constant(1), unpaid=unpaid)
 
 
 def _charged(function: Function) -> Function:

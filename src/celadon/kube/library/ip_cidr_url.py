@@ -26,7 +26,7 @@ from celadon.cel.extend import (
     no_such_overload,
 )
 from celadon.cel.libraries import text_forms
-from celadon.cel.value_functions import Remembered, netaddr, shown_size
+from celadon.cel.value_functions import Remembered, UnpaidWork, netaddr, shown_size
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import costs
@@ -510,6 +510,13 @@ def _is_url(text: str) -> bool:
     return True
 
 
+def _read_again(work: UnpaidWork, impl: Impl, value: Any) -> Any:  # noqa: ANN401 - a value of CEL
+    """Ask a URL in a loop for what is read from its text anew, for the charge of a call."""
+    if isinstance(value, URL):
+        work.pay_for_long(value.display())
+    return impl(value)
+
+
 _EXAMPLE: Final = "url('https://example.com:80/a b?q=1')"
 
 _ACCESSORS: Final = (
@@ -552,7 +559,7 @@ _ACCESSORS: Final = (
         "The path with its escapes.",
         (f"{_EXAMPLE}.getEscapedPath()", "'/a%20b'"),
         growth=growth.times(12),
-    ),
+    )._replace(unpaid=_read_again),
     declared(
         "URL.getQuery() -> map(string, list(string))",
         "url_get_query",
@@ -560,7 +567,7 @@ _ACCESSORS: Final = (
         "The values of each query parameter, unescaped.",
         ("url('https://h/?k=a&k=b').getQuery()", "{'k': ['a', 'b']}"),
         growth=growth.times(4),
-    ),
+    )._replace(unpaid=_read_again),
 )
 
 URL_LIBRARY: Final = Library(

@@ -116,12 +116,21 @@ class Draft:
         """Return why metadata that mutators have spoiled cannot be written in another version;
         empty where it can. What the server sets, and all but one member of a status, is
         overwritten."""
+        fault = struct_decoding.first_fault(_meta_codec(), self._kept_unsound(target))
+        return "" if fault is None else str(fault)
+
+    def admitted(self, obj: JsonDict, target: Target) -> JsonObject:
+        """Return what validating admission sees of `obj`, the object that was made of the draft:
+        metadata that mutators have spoiled, too."""
+        kept = self._kept_unsound(target) if self.unsound else {}
+        return {**obj, "metadata": {**obj["metadata"], **fresh(kept)}} if kept else obj
+
+    def _kept_unsound(self, target: Target) -> JsonObject:
+        """Return what nobody overwrites of what mutators have spoiled."""
         written = {"managedFields"}
         if target.subresource != "status":
             written = self.unsound.keys() - _SERVERS_OWN
-        members = {key: value for key, value in self.unsound.items() if key in written}
-        fault = struct_decoding.first_fault(_meta_codec(), members)
-        return "" if fault is None else str(fault)
+        return {key: value for key, value in self.unsound.items() if key in written}
 
     def replaced(self, obj: JsonObject) -> Draft:
         """Return the draft as somebody has left it who was shown `form`: defaulted once more."""

@@ -86,6 +86,11 @@ def dns_subdomain(path: FieldPath, value: str) -> Errors:
     return each(path, value, name_rules.dns1123_subdomain(value))
 
 
+def long_name(path: FieldPath, value: str) -> Errors:
+    """Validate a DNS-1123 subdomain by a rule that is declared with its type."""
+    return each(path, value, name_rules.long_name(value))
+
+
 def qualified_name(path: FieldPath, value: str) -> Errors:
     """Validate a name with an optional prefix: `example.com/name`."""
     return each(path, value, name_rules.qualified_name(value))

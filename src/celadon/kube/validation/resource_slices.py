@@ -31,6 +31,7 @@ from celadon.kube.validation.field_checks import (
     driver_name,
     entries,
     items,
+    long_name,
     not_negative,
     printed_condition,
     required_name,
@@ -701,7 +702,7 @@ def _pool(path: FieldPath, pool: JsonObject) -> Errors:
             detail = f"must be greater than or equal to {low}"
             yield fieldpath.invalid(path.child(field), pool[field], detail)
     if pool.get("nodeName") is not None:
-        yield from dns_subdomain(path.child("nodeName"), pool["nodeName"])
+        yield from long_name(path.child("nodeName"), pool["nodeName"])
     if len((pool.get("validationError") or "").encode()) > MAX_POOL_ERROR_BYTES:
         yield fieldpath.too_long(path.child("validationError"), MAX_POOL_ERROR_BYTES)
 
@@ -712,7 +713,7 @@ def _any_case(name: str) -> list[str]:
         detail.replace("a lowercase RFC", "an RFC")
         .replace("lower case alphanumeric", "alphanumeric")
         .replace("'example.com'", "'Example.com'")
-        for detail in name_rules.dns1123_subdomain(name.lower())
+        for detail in name_rules.long_name(name.lower())
     ]
 
 
@@ -721,7 +722,7 @@ def _segments(path: FieldPath, name: str) -> Errors:
     if len(name.encode()) > resource_claims.POOL_NAME_BYTES:
         yield fieldpath.too_long(path, resource_claims.POOL_NAME_BYTES)
     for index, part in enumerate(name.split("/")):
-        whys = name_rules.dns1123_subdomain(part) if part else ["must not be empty"]
+        whys = name_rules.long_name(part) if part else ["must not be empty"]
         for detail in whys:
             yield fieldpath.invalid(path, part or name, f"segment {index}: {detail}")
 

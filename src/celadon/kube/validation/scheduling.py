@@ -70,8 +70,11 @@ def workload_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if is_since("1.36"):
         yield from _immutable(spec, before, field_checks.SPEC, "controllerRef", "podGroupTemplates")
-        if before.get("podGroupTemplates") and not spec.get("podGroupTemplates"):
-            yield fieldpath.required(_TEMPLATES)
+        templates = spec.get("podGroupTemplates") or ()
+        if templates != (before.get("podGroupTemplates") or ()):
+            yield from field_checks.at_most(_TEMPLATES, templates, MAX_GROUPS)
+            if not templates:
+                yield fieldpath.required(_TEMPLATES)
         return
     yield from _workload_of_groups(spec)
     if before.get("controllerRef") is not None:
@@ -84,7 +87,8 @@ def workload_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
 def _controller(reference: JsonObject) -> field_checks.Errors:
     group, kind, name = (reference.get(field) or "" for field in ("apiGroup", "kind", "name"))
     if group:
-        yield from field_checks.dns_subdomain(_CONTROLLER.child("apiGroup"), group)
+        check = field_checks.long_name if is_since("1.36") else field_checks.dns_subdomain
+        yield from check(_CONTROLLER.child("apiGroup"), group)
     yield from field_checks.required_name(
         _CONTROLLER.child("kind"), kind, name_rules.path_segment_name
     )
@@ -95,7 +99,7 @@ def _controller(reference: JsonObject) -> field_checks.Errors:
 
 def _template(path: FieldPath, template: JsonObject) -> field_checks.Errors:
     yield from field_checks.required_name(
-        path.child("name"), template.get("name") or "", name_rules.dns1123_label
+        path.child("name"), template.get("name") or "", name_rules.short_name
     )
     yield from _policy(path.child("schedulingPolicy"), template.get("schedulingPolicy") or {})
     yield from _gated_fields(path, template)
@@ -118,10 +122,10 @@ def pod_group(obj: JsonObject) -> field_checks.Errors:
                 reference.get(field) or "" for field in ("workloadName", "podGroupTemplateName")
             )
             yield from field_checks.required_name(
-                path.child("workloadName"), name, name_rules.dns1123_subdomain
+                path.child("workloadName"), name, name_rules.long_name
             )
             path = path.child("podGroupTemplateName")
-            yield from field_checks.required_name(path, template, name_rules.dns1123_label)
+            yield from field_checks.required_name(path, template, name_rules.short_name)
     yield from _policy(
         field_checks.SPEC.child("schedulingPolicy"), spec.get("schedulingPolicy") or {}
     )
@@ -140,6 +144,11 @@ def pod_group_update(obj: JsonObject, old: JsonObject) -> field_checks.Errors:
         field_checks.TOPOLOGY_OF_GROUPS, spec, before, "schedulingConstraints"
     )
     yield from _immutable(spec, before, field_checks.SPEC, "resourceClaims")
+    claims = spec.get("resourceClaims") or ()
+    if claims != (before.get("resourceClaims") or ()):
+        yield from field_checks.at_most(
+            field_checks.SPEC.child("resourceClaims"), claims, MAX_CLAIMS
+        )
     for field in ("disruptionMode", "priorityClassName", "priority"):
         yield from _immutable_with(WORKLOAD_PREEMPTION, spec, before, field)
 
@@ -177,9 +186,7 @@ def _claim_statuses(
     for index, item in enumerate(listed):
         name = item.get("resourceClaimName")
         if name is not None and item not in old_statuses:
-            yield from field_checks.dns_subdomain(
-                path.index(index).child("resourceClaimName"), name
-            )
+            yield from field_checks.long_name(path.index(index).child("resourceClaimName"), name)
 
 
 # --- What both have ----------------------------------------------------------
@@ -229,7 +236,7 @@ def _gated_fields(
     if class_name:
         yield from field_checks.by_gate(
             WORKLOAD_PREEMPTION,
-            field_checks.dns_subdomain(scheduling_constraints_path, class_name),
+            field_checks.long_name(scheduling_constraints_path, class_name),
             _forbidden(scheduling_constraints_path),
         )
     priority, scheduling_constraints_path = spec.get("priority"), path.child("priority")
@@ -275,11 +282,11 @@ def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> field_checks.Error
         field_path = path.index(index)
         yield from _one_of(field_path, claim, _TWO_SOURCES)
         yield from field_checks.required_name(
-            field_path.child("name"), claim.get("name") or "", name_rules.dns1123_label
+            field_path.child("name"), claim.get("name") or "", name_rules.short_name
         )
         for source in _TWO_SOURCES:
             if claim.get(source) is not None:
-                yield from field_checks.dns_subdomain(field_path.child(source), claim[source])
+                yield from field_checks.long_name(field_path.child(source), claim[source])
 
 
 def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> field_checks.Errors:

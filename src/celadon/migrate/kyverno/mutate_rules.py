@@ -15,6 +15,7 @@ from celadon.migrate.cel_text import (
     NEVER,
     Binding,
     Condition,
+    alike,
     comparison,
     conjunction,
     literal,
@@ -85,12 +86,15 @@ class Writer:
             return self.object(place, type_name, value)
         if isinstance(value, list):
             item = place.item("item")
-            return f"[{', '.join(self.value(item, type_name, entry) for entry in value)}]"
+            texts = [self.value(item, type_name, entry) for entry in value]
+            # Objects are of their type, whatever is in them.
+            plain = ["" if isinstance(entry, Mapping) else entry for entry in value]
+            return f"[{', '.join(alike(plain, texts))}]"
         return self.text(value)
 
     def object(self, place: Place, type_name: str, value: Mapping[str, Json]) -> str:
         """Return an object, or a map where its keys are no fields. Raises NotTranslated."""
-        members = []
+        texts = []
         names = {key: anchor.key if (anchor := anchor_of(key)) else key for key in value}
         # A typed object (`Object.spec{…}`) has fields with names of CEL only; what else there is
         # can be written as a map.
@@ -103,8 +107,13 @@ class Writer:
             if shape is None or names[key] in _DIRECTIVES:
                 raise _without_field(names[key])
             inside = place.member(names[key], shape)
-            text = self.value(inside, f"{type_name}.{names[key]}", entry)
-            members.append(f"{quoted(names[key]) if is_map else names[key]}: {text}")
+            texts.append(self.value(inside, f"{type_name}.{names[key]}", entry))
+        if is_map:
+            texts = alike(value.values(), texts)
+        members = [
+            f"{quoted(name) if is_map else name}: {text}"
+            for name, text in zip(names.values(), texts, strict=True)
+        ]
         return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
 
     def check(self, value: Json) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
+from celadon.apiserver.simulation.planning import cron_jobs
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan, next_time
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.kube import JsonObject, metadata
@@ -24,6 +25,7 @@ from tests.apiserver.simulation.planning.sample_objects import (
     text_at,
     told,
 )
+from tests.growth.counted_steps import steps_of
 
 
 def due(schedule: str, after: str) -> str:
@@ -240,3 +242,42 @@ def test_nothing_is_made(spec: dict[str, Any], texts: list[str]) -> None:
 def test_a_zone_within_the_schedule_is_not_supported() -> None:
     (text,) = told(plan_of(cron_job(schedule="TZ=UTC 0 0 * * *"), seconds=60))
     assert text.startswith('CRON_TZ or TZ used in schedule "TZ=UTC 0 0 * * *" is not officially')
+
+
+# --- Strange values ----------------------------------------------------------
+
+AGES = ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+
+
+@pytest.mark.parametrize("last", [*AGES, None])
+@pytest.mark.parametrize("seconds", [0, (1 << 63) - 1])
+@pytest.mark.parametrize("schedule", ["0 0 30 2 *", "0 0 29 2 *", "@every 2540400h", "* * * * *"])
+def test_any_time_and_any_deadline(last: str | None, seconds: int, schedule: str) -> None:
+    """Whoever may write a status may write that."""
+    spec = {"timeZone": "America/New_York", "startingDeadlineSeconds": seconds}
+    given = cron_job({"lastScheduleTime": last}, schedule=schedule, **spec)
+    cron_jobs.cron_job_plan(given, (), at(60))
+
+
+def test_of_tens_of_thousands_of_missed_times_few_are_looked_at() -> None:
+    """Before the last time of a month come those of eleven months, beside which one is a day."""
+
+    def steps(day: int) -> int:
+        status = {"lastScheduleTime": "2020-01-31T23:58:00Z"}
+        given, now = cron_job(status, schedule="* * * 1 *"), datetime(2026, 1, day, tzinfo=UTC)
+        return steps_of(lambda: cron_jobs.cron_job_plan(given, (), now))
+
+    steps(1)
+    assert steps(31) < 2 * steps(2)
+
+
+@examples(st.tuples(FIELD, FIELD, FIELD, FIELD, FIELD), MOMENT, st.integers(0, 10**8))
+def test_the_latest_time_is_the_last_that_has_passed(
+    fields: Sequence[str], last: datetime, seconds: int
+) -> None:
+    text, now = " ".join(fields), last + timedelta(seconds=seconds)
+    given = cron_job({"lastScheduleTime": f"{last:%Y-%m-%dT%H:%M:%SZ}"}, schedule=text)
+    status = status_of_plan(cron_job_plan(given, (), now))
+    if status.get("lastScheduleTime", "") > f"{last:%Y-%m-%dT%H:%M:%SZ}":
+        after = next_time(parse_schedule(text), datetime.fromisoformat(status["lastScheduleTime"]))
+        assert after is None or after > now

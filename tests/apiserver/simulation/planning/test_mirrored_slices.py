@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from celadon.apiserver.simulation.planning import endpoint_slices
 from celadon.apiserver.simulation.planning.endpoint_slices import mirror_plan
 from celadon.apiserver.simulation.planning.plans import Plan, Verb
 from celadon.kube import JsonObject
-from tests.apiserver.simulation.planning.sample_objects import stored
+from tests.apiserver.simulation.planning.sample_objects import stored, told
+from tests.growth.counted_steps import LINEAR, growth
 
 SERVICE = stored("Service", "db", {"ports": [{"port": 80}]}, "v1")
 PORT = {"port": 8080, "protocol": "TCP"}
@@ -144,3 +146,40 @@ def test_what_is_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         "were skipped"
     )
     assert len(made.object["endpoints"]) == 2
+
+
+@pytest.mark.parametrize("is_mirrored", [False, True])
+def test_thousands_of_ports_are_mirrored_in_proportion(is_mirrored: bool) -> None:
+    """Each set of ports has a slice, which was looked for among all others."""
+
+    def work(size: int) -> Callable[[], object]:
+        subsets = [
+            subset(f"10.0.{n // 250}.{n % 250}", ports=[{"port": n + 1}]) for n in range(size)
+        ]
+        endpoints = written(*subsets)
+        steps = endpoint_slices.mirror_plan(endpoints, SERVICE, ()).steps
+        present = [step.object for step in steps] if is_mirrored else []
+        return lambda: endpoint_slices.mirror_plan(endpoints, SERVICE, present)
+
+    assert growth(work, 50) < LINEAR
+
+
+def test_addresses_and_ports_are_not_multiplied() -> None:
+    """Of two lists of a subset none is gone through for each item of the other."""
+
+    def work(size: int) -> Callable[[], object]:
+        addresses = [f"10.0.{n // 250}.{n % 250}" for n in range(size)]
+        endpoints = written(subset(*addresses, ports=[{"port": n + 1} for n in range(size)]))
+        return lambda: endpoint_slices.mirror_plan(endpoints, SERVICE, ())
+
+    assert growth(work, 50) < LINEAR
+
+
+def test_no_more_ports_are_written_than_a_server_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address of two subsets has the ports of both, so that few of them make many."""
+    monkeypatch.setattr(endpoint_slices, "MOST_PORTS", 8)
+    wide = subset(*(f"10.0.0.{n}" for n in range(5)), ports=[{"port": n} for n in (1, 2, 3)])
+    others = [subset(f"10.0.0.{n}", ports=[{"port": n + 10}]) for n in range(5)]
+    plan = mirror_plan(written(wide, *others), SERVICE, ())
+    assert [len(one["ports"]) for one in objects(plan)] == [4, 4]
+    assert told(plan)[0].endswith("3 addresses were skipped")

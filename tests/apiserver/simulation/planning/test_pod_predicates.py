@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.pod_predicates import Ending, ending_of, finished_at
+from celadon.apiserver.simulation.planning.pod_predicates import (
+    Ending,
+    ending_of,
+    finished_at,
+    later,
+    read_time,
+)
 from celadon.kube import JsonObject
 
 
@@ -43,6 +49,25 @@ UNREADY = {"status": "False", "lastTransitionTime": at(30)}
 def test_when_a_pod_ended(meta: JsonObject, state: JsonObject, minute: int) -> None:
     pod = {"metadata": {"creationTimestamp": at(1), **meta}, "status": state}
     assert finished_at(pod).strftime("%M") == f"{minute:02}"
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        (None, 2),
+        ("0000-01-01T00:00:00Z", 2),
+        ("0001-01-01T00:00:00Z", 2),
+        ("2026-01-01T00:00:00Z", 2026),
+        ("9999-12-31T23:59:59Z", 9000),
+    ],
+)
+def test_times_beyond_all_years(text: str | None, year: int) -> None:
+    """Go has them, and anybody may write a status."""
+    moment = read_time(text)
+    assert moment.year == year
+    assert later(moment, (1 << 63) - 1).year == 9000
+    assert later(moment, -(1 << 63)).year == 2
+    assert (later(moment, 60) - moment).total_seconds() == (60 if year < 9000 else 0)
 
 
 def shell(script: str) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from celadon.apiserver.simulation.planning import volume_claims
 from celadon.apiserver.simulation.planning.plans import Plan, Verb
 from celadon.apiserver.simulation.planning.volume_claims import (
     VolumeWorld,
@@ -24,6 +25,7 @@ from tests.apiserver.simulation.planning.sample_objects import (
     stored,
     told,
 )
+from tests.growth.counted_steps import LINEAR, growth
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 PROVISIONER = {
@@ -286,3 +288,17 @@ def test_a_class_of_attributes_goes_when_nothing_has_it(users: list[Any], goes: 
     assert [metadata.finalizers(step.object) for step in steps] == goes * [("example.com/mine",)]
     other = stored("VolumeAttributesClass", "gold", {}, "storage.k8s.io/v1")
     assert not attributes_class_plan(going(other), []).steps
+
+
+def test_a_selector_is_read_once_for_all_volumes() -> None:
+    """It may have a hundred thousand values."""
+
+    def work(size: int) -> Callable[[], object]:
+        values = [f"v{number}" for number in range(size)]
+        expression = {"key": "a", "operator": "NotIn", "values": values}
+        given = claim(selector={"matchExpressions": [expression]})
+        volumes = [volume(f"pv{number}", "2Gi") for number in range(size)]
+        world = VolumeWorld(volumes, (), ())
+        return lambda: volume_claims.claim_plan(given, world)
+
+    assert growth(work, 50) < LINEAR

@@ -285,7 +285,7 @@ class _Sync:
         earliest = facts.read_time(began)
         deadline = self.spec.get("startingDeadlineSeconds")
         if with_deadline and deadline is not None:
-            earliest = max(earliest, self.now - timedelta(seconds=deadline))
+            earliest = max(earliest, facts.later(self.now, -deadline))
         first = next_time(schedule, earliest)
         second = None if first is None else next_time(schedule, first)
         if first is None or second is None:
@@ -297,10 +297,27 @@ class _Sync:
         between = round((second - first).total_seconds())
         count = int((self.now - first).total_seconds()) // between + 1
         latest = None
-        following = next_time(schedule, first + timedelta(seconds=(count - 2) * between))
-        while following is not None and following <= self.now:
-            latest, following = following, next_time(schedule, following)
+        begin = next_time(schedule, first + timedelta(seconds=(count - 2) * between))
+        if begin is not None and begin <= self.now:
+            latest = self._latest(schedule, begin)
         return _Missed(earliest, latest, count)
+
+    def _latest(self, schedule: Schedule, found: datetime) -> datetime:
+        """Return the latest time of the schedule, of which one is known, up to now. Between two of
+        them may be tens of thousands; but not of those that come every so many seconds."""
+        end = self.now
+        if schedule.every:
+            return found + (end - found) // timedelta(seconds=schedule.every) * timedelta(
+                seconds=schedule.every
+            )
+        while end - found > _SECOND:
+            middle = found + (end - found) / 2
+            following = next_time(schedule, middle)
+            if following is None or following > self.now:
+                end = middle
+            else:
+                found = following
+        return found
 
     def _seconds_to_next(self, schedule: Schedule) -> float | None:
         try:
@@ -316,7 +333,7 @@ class _Sync:
 
     def _start_at(self, scheduled: datetime) -> None:
         deadline = self.spec.get("startingDeadlineSeconds")
-        if deadline is not None and scheduled + timedelta(seconds=deadline) < self.now:
+        if deadline is not None and facts.later(scheduled, deadline) < self.now:
             text = f"Missed scheduled time to start a job: {_rfc1123(scheduled)}"
             self._tell("MissSchedule", text, warning=True)
             return

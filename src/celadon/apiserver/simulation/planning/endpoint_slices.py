@@ -398,11 +398,13 @@ def _target(pod: JsonObject) -> dict[str, str]:
 def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     """Return the ports of the Service that the pod has, with the pod's numbers."""
     result = []
+    numbers = _port_numbers(pod)
     for port in facts.spec_of(service).get("ports") or ():
-        number = _port_number(pod, port)
+        protocol = port.get("protocol") or "TCP"
+        target = port.get("targetPort", port.get("port"))
+        number = target if isinstance(target, int) else numbers.get((target, protocol))
         if number is None:
             continue
-        protocol = port.get("protocol") or "TCP"
         value = {"name": port.get("name") or "", "port": number, "protocol": protocol}
         if port.get("appProtocol") is not None:
             value["appProtocol"] = port["appProtocol"]
@@ -412,24 +414,21 @@ def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
 
 # As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
 # that ends has none any more.
-def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
-    """Return the number of a port. Names are looked up in the containers, and in those that run
-    beside them."""
-    target = port.get("targetPort", port.get("port"))
-    if isinstance(target, int):
-        return target
-    spec, protocol = facts.spec_of(pod), port.get("protocol") or "TCP"
+def _port_numbers(pod: JsonObject) -> Mapping[tuple[str, str], int]:
+    """Return the numbers of the ports of a pod by name and protocol: those of its containers before
+    those of what runs beside them."""
+    spec = facts.spec_of(pod)
     beside = (
         init_container
         for init_container in spec.get("initContainers") or ()
         if init_container.get("restartPolicy")
     )
+    result: dict[tuple[str, str], int] = {}
     for container in (*(spec.get("containers") or ()), *beside):
         for item in container.get("ports") or ():
-            if item.get("name") == target and (item.get("protocol") or "TCP") == protocol:
-                number: int = item["containerPort"]
-                return number
-    return None
+            key = item.get("name") or "", item.get("protocol") or "TCP"
+            result.setdefault(key, item["containerPort"])
+    return result
 
 
 # The order of ports means nothing, so it must not make two groups of one.
@@ -590,8 +589,21 @@ _LEADER: Final = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of Endpoints that are a lock, and no way to anything."""
 _NOT_MIRRORED: Final = frozenset({LAST_CHANGE, LAST_APPLIED})
 
+MOST_PORTS: Final = 200_000
+"""In all slices of one object together: two addresses more can double what their slices hold."""
+
 _Group = tuple[str, tuple[str, ...]]
-"""A family of addresses, and ports as JSON."""
+"""A family of addresses, and ports as JSON, sorted: their order means nothing."""
+
+
+class _Mirrored:
+    """What a slice is going to hold: endpoints, and ports as JSON in their order."""
+
+    __slots__ = ("endpoints", "ports")
+
+    def __init__(self, ports: Sequence[str]) -> None:
+        self.ports = ports
+        self.endpoints: list[Any] = []
 
 
 def is_mirror(slice_: JsonObject) -> bool:
@@ -634,35 +646,43 @@ def _is_mirrored(endpoints: JsonObject, service: JsonObject) -> bool:
 
 # As `RepackSubsets` of `pkg/api/endpoints`: an address that stands in two subsets has the ports of
 # both.
-def _wanted(endpoints: JsonObject) -> tuple[Mapping[_Group, list[Any]], int]:
-    """Return the endpoints of each slice, and how many there was no room for."""
-    addresses: dict[str, tuple[JsonObject, bool]] = {}
-    ports_of: dict[str, dict[str, None]] = {}
-    for subset in endpoints.get("subsets") or ():
-        ports = [json.dumps(_port(port)) for port in subset.get("ports") or ()]
+def _wanted(endpoints: JsonObject) -> tuple[Mapping[_Group, _Mirrored], int]:
+    """Return what each slice holds, and how many addresses there was no room for."""
+    groups: dict[_Group, _Mirrored] = {}
+    left_out, room = 0, MOST_PORTS
+    known: dict[tuple[int, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    ports_of = [
+        tuple(json.dumps(_port(port)) for port in subset.get("ports") or ())
+        for subset in endpoints.get("subsets") or ()
+    ]
+    for address, ready, numbers in _addresses(endpoints):
+        if numbers not in known:
+            if room < 0:
+                left_out += 1
+                continue
+            ports = tuple(dict.fromkeys(port for number in numbers for port in ports_of[number]))
+            known[numbers] = ports, tuple(sorted(ports))
+            room -= len(ports) + 1
+        ports, ordered = known[numbers]
+        ip = ipaddress.ip_address(address["ip"])
+        group = groups.setdefault((f"IPv{ip.version}", ordered), _Mirrored(ports))
+        if len(group.endpoints) < MIRRORED_ADDRESSES:
+            group.endpoints.append(_endpoint(address, str(ip), ready=ready))
+        else:
+            left_out += 1
+    return groups, left_out
+
+
+def _addresses(endpoints: JsonObject) -> Iterator[tuple[JsonObject, bool, tuple[int, ...]]]:
+    """Yield each address, whether it is ready, and the numbers of the subsets that have it."""
+    found: dict[str, tuple[JsonObject, bool, dict[int, None]]] = {}
+    for number, subset in enumerate(endpoints.get("subsets") or ()):
         for ready, field in ((True, "addresses"), (False, "notReadyAddresses")):
             for address in subset.get(field) or ():
                 key = json.dumps([address, ready], sort_keys=True)
-                addresses[key] = address, ready
-                ports_of.setdefault(key, {}).update(dict.fromkeys(ports))
-    groups: dict[_Group, list[Any]] = {}
-    for key, (address, ready) in addresses.items():
-        ip = ipaddress.ip_address(address["ip"])
-        group = f"IPv{ip.version}", tuple(ports_of[key])
-        groups.setdefault(_known(groups, group), []).append(
-            _endpoint(address, str(ip), ready=ready)
-        )
-    left_out = sum(max(0, len(group) - MIRRORED_ADDRESSES) for group in groups.values())
-    return {group: value[:MIRRORED_ADDRESSES] for group, value in groups.items()}, left_out
-
-
-# The order of ports means nothing.
-def _known(groups: Iterable[_Group], group: _Group) -> _Group:
-    return next((item for item in groups if _is_same(item, group)), group)
-
-
-def _is_same(left: _Group, right: _Group) -> bool:
-    return left[0] == right[0] and sorted(left[1]) == sorted(right[1])
+                found.setdefault(key, (address, ready, {}))[2][number] = None
+    for address, ready, numbers in found.values():
+        yield address, ready, tuple(numbers)
 
 
 def _port(port: JsonObject) -> JsonDict:
@@ -685,38 +705,40 @@ def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
 # As `reconcileByPortMapping` and `finalize`: of several slices for the same ports one stays; what
 # would go takes the place of what would come.
 def _written(
-    endpoints: JsonObject, groups: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
+    endpoints: JsonObject, groups: Mapping[_Group, _Mirrored], present: Sequence[JsonObject]
 ) -> Iterator[plans.Step]:
-    unused = list(present)
+    unused = dict(enumerate(present))
+    by_group: dict[_Group, list[int]] = {}
+    for number in reversed(unused):
+        by_group.setdefault(_group_of(unused[number]), []).append(number)
     created = []
     for group, value in groups.items():
-        mirror = next((item for item in unused if _is_same(_group_of(item), group)), None)
-        result = _slice(endpoints, group, value)
-        if mirror is None:
+        result = _slice(endpoints, group[0], value)
+        if not by_group.get(group):
             created.append(result)
             continue
-        unused.remove(mirror)
+        mirror = unused.pop(by_group[group].pop())
         if not _is_same_mirror(mirror, result):
             yield plans.Step(plans.Verb.UPDATE, _in_place_of(mirror, result))
+    by_family: dict[str, list[int]] = {}
+    for number in reversed(unused):
+        by_family.setdefault(unused[number]["addressType"], []).append(number)
     for result in created:
-        place = next(
-            (item for item in unused if item["addressType"] == result["addressType"]), None
-        )
-        if place is None:
+        places = by_family.get(result["addressType"])
+        if not places:
             yield plans.Step(plans.Verb.CREATE, result)
         else:
-            unused.remove(place)
+            place = unused.pop(places.pop())
             yield plans.Step(plans.Verb.UPDATE, _in_place_of(place, result))
-    yield from (plans.Step(plans.Verb.DELETE, item) for item in unused)
+    yield from (plans.Step(plans.Verb.DELETE, item) for item in unused.values())
 
 
 def _group_of(slice_: JsonObject) -> _Group:
     ports = slice_.get("ports") or ()
-    return slice_["addressType"], tuple(json.dumps(_port(port)) for port in ports)
+    return slice_["addressType"], tuple(sorted(json.dumps(_port(port)) for port in ports))
 
 
-def _slice(endpoints: JsonObject, group: _Group, members: list[Any]) -> JsonDict:
-    family, ports = group
+def _slice(endpoints: JsonObject, family: str, mirrored: _Mirrored) -> JsonDict:
     labels = {
         **metadata.labels(endpoints),
         SERVICE_LABEL: metadata.name(endpoints),
@@ -738,8 +760,8 @@ def _slice(endpoints: JsonObject, group: _Group, members: list[Any]) -> JsonDict
         "kind": "EndpointSlice",
         "metadata": meta,
         "addressType": family,
-        "endpoints": members,
-        "ports": [json.loads(port) for port in ports] or None,
+        "endpoints": mirrored.endpoints,
+        "ports": [json.loads(port) for port in mirrored.ports] or None,
     }
 
 

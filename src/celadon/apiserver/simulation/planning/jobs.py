@@ -9,7 +9,7 @@ upstream remembers it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from celadon.apiserver.simulation.planning import job_indexes, plans
@@ -180,7 +180,7 @@ def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -
     if seconds is None or facts.is_going(job):
         return plans.Plan(steps)
     ended = facts.read_time((finished_condition(job) or {})["lastTransitionTime"])
-    left = (ended + timedelta(seconds=seconds) - now).total_seconds()
+    left = (facts.later(ended, seconds) - now).total_seconds()
     if left > 0:
         return plans.Plan(steps, left)
     return plans.Plan((*steps, plans.Step(plans.Verb.DELETE, job, is_foreground=True)))

@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon.apiserver.simulation.planning import node_filters
 from celadon.apiserver.simulation.planning import pod_predicates as facts
 from celadon.kube import JsonObject, metadata
-from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
+from celadon.kube.selectors import KeyConditions, conditions_of
 from celadon.kube.well_known_values import PREFERRED_TERMS
 from celadon.records import dataclass
 
@@ -331,8 +331,5 @@ class _Budgets:
         return result
 
 
-def _selector(budget: JsonObject) -> LabelSelector:
-    try:
-        return label_selector(facts.spec_of(budget).get("selector"))
-    except SelectorError:
-        return NOTHING
+def _selector(budget: JsonObject) -> KeyConditions:
+    return conditions_of(facts.spec_of(budget).get("selector"))

@@ -17,7 +17,7 @@ from celadon.apiserver.controllers.controller_loops import find_condition, is_tr
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import int_or
 from celadon.kube.json_types import JsonDict
-from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
+from celadon.kube.selectors import KeyConditions, conditions_of
 from celadon.kube.well_known_values import ENDED_PHASES
 from celadon.records import dataclass
 
@@ -86,7 +86,7 @@ def finished_at(pod: JsonObject) -> datetime:
     deleted = _moment(metadata.deletion_timestamp(pod))
     if deleted is not None:
         grace = metadata.metadata(pod).get("deletionGracePeriodSeconds") or 0
-        return deleted - timedelta(seconds=grace)
+        return later(deleted, -grace)
     return read_time(metadata.creation_timestamp(pod))
 
 
@@ -112,17 +112,14 @@ def node_of(pod: JsonObject) -> str:
     return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
-def selector_of(owner: JsonObject) -> LabelSelector:
+def selector_of(owner: JsonObject) -> KeyConditions:
     """Return the selector of a workload, which is labels alone in a ReplicationController; one that
-    is empty or broken matches nothing."""
+    is empty matches nothing."""
     selector = spec_of(owner).get("selector")
     if owner.get("kind") == "ReplicationController":
         selector = {"matchLabels": selector}
-    try:
-        parsed = label_selector(selector)
-    except SelectorError:
-        return NOTHING
-    return NOTHING if parsed.is_everything else parsed
+    conditions = conditions_of(selector)
+    return conditions_of(None) if conditions.is_everything else conditions
 
 
 def phase(pod: JsonObject) -> str:
@@ -219,10 +216,27 @@ def precise_time_text(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def read_time(text: str) -> datetime:
+_FIRST: Final = datetime(2, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(9000, 1, 1, tzinfo=UTC)
+"""A time in any zone, or three centuries later, is one, too: so long is Go's longest duration."""
+
+
+def read_time(text: str | None) -> datetime:
     """Return the time that an object's text tells. Objects have been through validation, so the
-    text is one."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+    text is one, or null for Go's first time; anybody may write a status. What lies beyond the years
+    that there are here is the first time, or the last."""
+    if not text or text < "0002":
+        return _FIRST
+    return min(datetime.fromisoformat(text).astimezone(UTC), _LAST)
+
+
+def later(time: datetime, seconds: float) -> datetime:
+    """Return a time so many seconds later, or earlier; at most the last one, or the first."""
+    if seconds > (_LAST - time).total_seconds():
+        return _LAST
+    if seconds < (_FIRST - time).total_seconds():
+        return _FIRST
+    return time + timedelta(seconds=seconds)
 
 
 _DURATION: Final = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h)")

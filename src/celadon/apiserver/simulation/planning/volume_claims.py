@@ -21,7 +21,7 @@ from celadon.apiserver.simulation.planning.pod_predicates import (
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse
-from celadon.kube.selectors import label_selector
+from celadon.kube.selectors import conditions_of
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.records import dataclass
 
@@ -211,17 +211,14 @@ class _Claim:
     # As `FindMatchingVolume`: the smallest one wastes least.
     def _best(self) -> JsonObject | None:
         """Return the smallest of the volumes that would do."""
+        selector = conditions_of(self.spec.get("selector") or {})
         fitting = [
             volume
             for volume in self.world.volumes
             if spec_of(volume).get("claimRef") is None and not is_going(volume)
-            if not self._mismatch(volume) and self._is_selected(volume)
+            if not self._mismatch(volume) and selector.matches(metadata.labels(volume))
         ]
         return min(fitting, key=_size, default=None)
-
-    def _is_selected(self, volume: JsonObject) -> bool:
-        selector = self.spec.get("selector")
-        return selector is None or label_selector(selector).matches(metadata.labels(volume))
 
     def _mismatch(self, volume: JsonObject) -> str:
         """Return why the volume does not do for the claim, or an empty text if it does."""
