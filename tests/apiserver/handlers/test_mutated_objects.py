@@ -493,8 +493,8 @@ def test_an_empty_list_that_an_expression_makes_is_null_in_the_store(
 ) -> None:
     """Which keeps it where the schema allows it, and where there is none."""
     listed = {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}
-    item = {"type": "object", "required": ["name"]}
-    item["properties"] = {"name": {"type": "string"}, "set": listed}
+    properties = {"name": {"type": "string"}, "set": listed}
+    item = {"type": "object", "required": ["name"], "properties": properties}
     keyed = {"type": "array", "items": item, "x-kubernetes-list-type": "map"}
     spec = {
         "set": listed,

@@ -663,13 +663,14 @@ def _patched(running: Running, name: str) -> list[bytes]:
 
 def test_an_empty_bundle_of_authorities_is_another_than_none(running: Running) -> None:
     """Nobody sees it, but upstream stores it, and counts generations by it."""
+    client = {"url": "https://127.0.0.1:1/x"}
     hook = {
         "name": "a.b.c",
-        "clientConfig": {"url": "https://127.0.0.1:1/x"},
+        "clientConfig": client,
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    bundled = {**hook, "clientConfig": {**hook["clientConfig"], "caBundle": ""}}
+    bundled = {**hook, "clientConfig": {**client, "caBundle": ""}}
     kind = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",

@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -98,7 +99,7 @@ def test_a_request_that_has_begun_comes_before_those_that_have_not() -> None:
     async def ask(workers: Workers, name: str) -> None:
         for step in ("read", "write"):
             left = worker_threads.REQUEST_SECONDS - (step == "write")
-            await workers.run("alice", lambda step=step: order.append(f"{step} {name}"), left)
+            await workers.run("alice", partial(order.append, f"{step} {name}"), left)
 
     async def run() -> None:
         workers = Workers(threads=1)
