@@ -683,8 +683,8 @@ UNDONE = (
     Undone(
         "a loop over a list that searches it, each time for the charge of one",
         "cel/analysis/tree_context.py",
-        "        return bool(calls) and (\n",
-        "        return False and (\n",
+        "            bool(calls)\n            and any(\n",
+        "            False\n            and any(\n",
         "tests/cel/values/test_container_access.py"
         "::test_loops_that_search_take_steps_in_proportion",
     ),
@@ -720,9 +720,9 @@ UNDONE = (
     Undone(
         "a long duration that a loop reads in each of its rounds, for the charge of one",
         "cel/library/standard.py",
-        "\"duration('90m')\"),\n            ),\n        ),\n"
+        "\"duration('90m')\",\n            ),\n        ),\n"
         "        unpaid=container_access.paid_again,\n",
-        "\"duration('90m')\"),\n            ),\n        ),\n",
+        "\"duration('90m')\",\n            ),\n        ),\n",
         "tests/cel/values/test_container_access.py::test_what_nobody_pays_for_ends_the_evaluation",
     ),
     Undone(
@@ -1267,7 +1267,7 @@ UNDONE = (
     ),
     Undone(
         "a deadline of billions of years, at which a controller fails again and again",
-        "apiserver/simulation/planning/pod_facts.py",
+        "apiserver/simulation/planning/pod_predicates.py",
         "    if seconds < (_FIRST - time).total_seconds():\n",
         "    if not time:\n",
         "tests/apiserver/simulation/planning/test_cron_jobs.py::test_any_time_and_any_deadline",
