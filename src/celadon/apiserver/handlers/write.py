@@ -44,7 +44,6 @@ from celadon.kube import (
     metadata,
     status,
 )
-from celadon.kube.crd import coerce_defaults
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import (
     FieldWriter,
@@ -82,7 +81,7 @@ from celadon.kube.registry import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import may_have_raw
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass, replace
 from celadon.storage import Condition
 
@@ -383,8 +382,7 @@ class Writer:
         self._admission.check_roles(call, new, None)
         validated = draft.validated(new)
         raise_refusal(write_requests.refusal(target, validated, None, surroundings))
-        if target.kind.group_kind == DEFINITION_KIND:
-            coerce_defaults(new)
+        strategy_of(target, STRATEGIES).canonicalize(new)
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
         return new, valid_warnings(new, None, warned)
@@ -593,8 +591,8 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        if target.kind.group_kind == DEFINITION_KIND and not target.subresource:
-            coerce_defaults(new)
+        if not target.subresource:
+            strategy_of(target, STRATEGIES).canonicalize(new)
         if target.subresource == SCALE:
             managers = self._managers.of_parent(call, new, old, draft.run.context)
             new["metadata"]["managedFields"] = managers

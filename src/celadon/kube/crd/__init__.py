@@ -32,7 +32,6 @@ from celadon.kube.crd.structural_schemas import (
     EMBEDDED,
     INT_OR_STRING,
     PRESERVE,
-    coerce_defaults,
 )
 
 __all__ = [
@@ -51,7 +50,6 @@ __all__ = [
     "RememberedKinds",
     "RuleOutcome",
     "RuleValidator",
-    "coerce_defaults",
     "custom_kinds",
     "definition_errors",
     "invalid_version",

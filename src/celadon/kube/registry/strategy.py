@@ -73,11 +73,16 @@ def _no_warnings(_: JsonObject) -> Sequence[str]:
     return ()
 
 
+def _is_canonical(_: JsonDict) -> None:
+    """Leave an object as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """Says what is special about writes of a kind. `create` and `update` are about objects as
     validating admission will see them, `status` about an update to the status. `warnings` is about
-    the object as it was decoded.
+    the object as it was decoded. `canonicalize` brings a valid object into the form in
+    which it is stored.
 
     `needs_version`: an update has to say which version it changes. `created_by_update`: an update
     of an object that does not exist creates it. `created_by_status`: so does an
@@ -89,6 +94,7 @@ class Strategy:
     status: Update
     needs_version: bool
     warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
+    canonicalize: Callable[[JsonDict], None] = _is_canonical
     created_by_update: bool = False
     created_by_status: bool = False
 
@@ -177,7 +183,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 def definition_strategy() -> Strategy:
     """Return the strategy of CustomResourceDefinitions."""
     # late: few objects are definitions.
-    from celadon.kube.crd import definition_validation
+    from celadon.kube.crd import definition_validation, structural_schemas
 
     def create(obj: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         return definition_validation.definition_errors(obj)
@@ -189,7 +195,8 @@ def definition_strategy() -> Strategy:
         errors = metadata_of_update(obj, old, surroundings)
         return [*errors, *definition_validation.definition_status_errors(obj)]
 
-    return Strategy(create, update, status, needs_version=True)
+    coerce = structural_schemas.coerce_defaults
+    return Strategy(create, update, status, needs_version=True, canonicalize=coerce)
 
 
 def custom_strategy(kind: CustomKind) -> Strategy:
