@@ -18,6 +18,7 @@ from celadon.apiserver.authn.authentication import read_token_file
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.server_core import Sources
 from celadon.records import replace
 from celadon.storage import Store, open_memory
 from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd
@@ -33,21 +34,28 @@ SIGNER = SignerOnDemand(new_elliptic_key)
 class Running:
     """A server with an empty store, in memory or in etcd, in a thread of its own."""
 
-    def __init__(self, settings: Settings | None = None, etcd: EtcdSettings | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        etcd: EtcdSettings | None = None,
+        sources: Sources | None = None,
+    ) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._etcd: EtcdStore | None = None
-        self.server = self._call(self._start(settings, etcd))
+        self.server = self._call(self._start(settings, etcd, sources))
 
-    async def _start(self, settings: Settings | None, etcd: EtcdSettings | None) -> ApiServer:
+    async def _start(
+        self, settings: Settings | None, etcd: EtcdSettings | None, sources: Sources | None
+    ) -> ApiServer:
         store: Store
         if etcd is None:
             store = open_memory(carry=self._loop.call_soon_threadsafe)
         else:
             store = self._etcd = await open_etcd(etcd)
         access = AccessSettings(SIGNER, read_token_file(TOKENS, "tokens.csv"))
-        server = ApiServer(store, access, settings)
+        server = ApiServer(store, access, settings, sources)
         await server.start()
         return server
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from celadon.apiserver.handlers import write
 from celadon.apiserver.handlers.write import NAME_ATTEMPTS
+from celadon.apiserver.server_core import Sources
 from tests.apiserver.asking import ask, make, read, said, warnings
 from tests.apiserver.handlers.races import NAME, claim_race, race
 from tests.apiserver.in_process import Running
@@ -633,11 +635,15 @@ PATCHES: list[tuple[str, str, Any]] = [
 
 
 def test_patches_past_what_is_known_to_read_back_give_the_same(
-    running: Running, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """At one time, for managers are in the order of theirs."""
+    now = datetime.now(UTC)
+    running = Running(sources=Sources(now=lambda: now))
     known = _patched(running, "known")
     monkeypatch.setattr(write, "_reads_back", lambda *_: False)
     assert known == _patched(running, "other")
+    running.close()
 
 
 def _patched(running: Running, name: str) -> list[bytes]:
