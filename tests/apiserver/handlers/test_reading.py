@@ -273,6 +273,7 @@ def shop() -> Iterator[Running]:
         (f"{APPS}/controllerrevisions", REVISION),
     ):
         assert ask(running, "POST", path, body).code == 201
+    running.settle()  # what controllers write makes roles and APIServices new ones
     yield running
     running.close()
 
