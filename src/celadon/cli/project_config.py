@@ -724,7 +724,7 @@ def use_project(options: argparse.Namespace, complain: Callable[[str], None]) ->
     return project.files
 
 
-# --- Policies of other engines ------------------------------------------------
+# --- Policies of other engines -----------------------------------------------
 
 _ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
 """Engines whose policies can be translated, by the end of their groups."""

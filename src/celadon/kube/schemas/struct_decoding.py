@@ -31,7 +31,6 @@ from celadon.kube.json_types import Json, JsonDict, JsonObject, SharedParts, fre
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs, value_decoding
-from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.value_decoding import (
     BYTES,
     DROPPED,
@@ -481,7 +480,7 @@ def struct_codec(name: str, reading: Reading = Reading.TOLERANT) -> StructCodec:
 
 def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> StructCodec | None:
     """Return the codec of a built-in kind; None for kinds that only a CRD can define."""
-    name = component_name(gvk)
+    name = schema_packs.component_name(gvk)
     return None if name is None else struct_codec(name, reading)
 
 
